@@ -33,23 +33,23 @@ export CGO_ENABLED ?= 0
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-# Without grpcnotrace gRPC links html/template, whose use of reflection keeps every exported method:
-# 12 MB.
+# Without the tag grpcnotrace, gRPC links html/template, whose use of reflection keeps every exported
+# method: 12 MB.
 build: ## build bin/fiveways, one static file
 	$(GO) build -trimpath -buildvcs=auto -tags grpcnotrace -ldflags '-s -w -X fiveways.dev/fiveways/internal/cli.version=$(VERSION)' -o $(BINARY) ./cmd/fiveways
 
 run: build ## build and serve, data in ./fiveways-data
 	@exec bin/fiveways serve --data ./fiveways-data
 
-# OFFSET is added to all ports, so that the cluster can run beside a broker.
+# OFFSET is added to all ports, so that the cluster can run next to a broker.
 cluster: build ## build and serve three nodes that are a cluster, data in ./fiveways-cluster
 	@exec deploy/local/cluster bin/fiveways ./fiveways-cluster $(OFFSET)
 
 demo: build ## start a broker, send messages, show what went where
 	@bin/fiveways demo
 
-# A client that cannot be set up is no failure here: its tests say so and skip (with CI=true they
-# fail).
+# A client that cannot be set up is not an error here: its tests skip with a message (with CI=true
+# they fail).
 setup: ## install what the tests with real clients use (pika, amqplib, amqp-client, Celery, python-etcd3, jetcd, SQL drivers)
 	@.ci/install
 	@for client in python node java celery etcd_python; do test/clients/setup.sh $$client || echo "setup: no $$client client; its tests will skip"; done
@@ -100,8 +100,8 @@ lint: ## vet, staticcheck and the rules of internal/lint
 
 # G115 reports conversions between integer sizes, which codecs consist of; G104 reports ignored
 # errors, which staticcheck and comments cover; G103 reports package unsafe; G304 reports file names
-# that the user of the program has given. govulncheck queries a database over the network, and says
-# so if there is none.
+# given by the user of the program. govulncheck queries a database over the network, and prints a
+# message if it cannot reach it.
 security: ## gosec, and govulncheck where its database can be reached
 	$(GO) run $(GOSEC) -quiet -severity medium -confidence medium -exclude G103,G104,G115,G304 -exclude-dir test -exclude-dir examples ./...
 	@$(GO) run $(GOVULNCHECK) ./... || { [ $$? -eq 3 ] && exit 3; echo "security: govulncheck could not ask its database"; }
@@ -176,7 +176,7 @@ notices: ## write THIRD-PARTY-NOTICES, the licences of what is linked
 	$(GO) test -count=1 ./test/packaging -run TestNotices -update
 
 # The path is in go.mod, in the import lines and in the docs.
-rename: ## give the module the path MODULE, for whoever hosts it elsewhere
+rename: ## give the module the path MODULE, to host it elsewhere
 	@test -n "$(MODULE)" || { echo "rename: say which path: make rename MODULE=example.com/fiveways"; exit 2; }
 	@old=$$($(GO) list -m) && git grep -lzF "$$old" | xargs -0 sed -i "s#$$old#$(MODULE)#g" && gofmt -w . && echo "rename: $$old is $(MODULE) now"
 

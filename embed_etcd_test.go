@@ -10,8 +10,8 @@ import (
 	"fiveways.dev/fiveways"
 )
 
-// TestEtcdInProcess: an embedded broker serves the etcd API when it is told where, and not
-// otherwise.
+// TestEtcdInProcess checks that an embedded broker serves the etcd API only if it is given an
+// address.
 func TestEtcdInProcess(t *testing.T) {
 	for _, tc := range []struct {
 		listen string

@@ -9,8 +9,8 @@ import (
 	"fiveways.dev/fiveways"
 )
 
-// TestRedisInProcess: an embedded broker serves the Redis protocol when it is told where, and not
-// otherwise.
+// TestRedisInProcess checks that an embedded broker serves the Redis protocol only if it is given
+// an address.
 func TestRedisInProcess(t *testing.T) {
 	for _, tc := range []struct {
 		listen string

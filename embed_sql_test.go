@@ -10,7 +10,7 @@ import (
 	"fiveways.dev/fiveways"
 )
 
-// TestSQLInProcess: an embedded broker serves SQL when it is told where.
+// TestSQLInProcess checks that an embedded broker serves SQL if it is given an address.
 func TestSQLInProcess(t *testing.T) {
 	b, err := fiveways.Start(fiveways.Options{Data: t.TempDir(), SQL: "127.0.0.1:0"})
 	if err != nil {
@@ -31,7 +31,7 @@ func TestSQLInProcess(t *testing.T) {
 	}
 }
 
-// TestSQLIsOffUnlessAskedFor: embedding a broker opens no port by default.
+// TestSQLIsOffUnlessAskedFor checks that an embedded broker opens no SQL port by default.
 func TestSQLIsOffUnlessAskedFor(t *testing.T) {
 	b, err := fiveways.Start(fiveways.Options{Data: t.TempDir()})
 	if err != nil {
@@ -43,7 +43,7 @@ func TestSQLIsOffUnlessAskedFor(t *testing.T) {
 	}
 }
 
-// TestStopAgain: a second Stop waits no longer than its own context lasts.
+// TestStopAgain checks that a second Stop waits no longer than its own context.
 func TestStopAgain(t *testing.T) {
 	b, err := fiveways.Start(fiveways.Options{Data: t.TempDir(), SQL: "127.0.0.1:0"})
 	if err != nil {
@@ -58,9 +58,9 @@ func TestStopAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	first := make(chan error, 1)
-	go func() { first <- b.Stop(context.Background()) }() // waits for the end of the transaction
+	go func() { first <- b.Stop(context.Background()) }() // waits for the open transaction
 	idle, err := pgx.Connect(t.Context(), b.SQLURL())
-	for ; err == nil; idle, err = pgx.Connect(t.Context(), b.SQLURL()) { // until it has begun
+	for ; err == nil; idle, err = pgx.Connect(t.Context(), b.SQLURL()) { // until Stop has begun
 		idle.Close(context.Background()) //nolint:errcheck // as above
 	}
 	over, end := context.WithCancel(t.Context())

@@ -1,5 +1,5 @@
-// Package fiveways embeds a broker in a Go program or a test: the same engine
-// and protocols as the fiveways binary, in this process.
+// Package fiveways embeds a broker in a Go program or a test: the same engine and protocols as the
+// fiveways binary, in this process.
 //
 //	b, err := fiveways.Start(fiveways.Options{Data: dir, AMQP: "127.0.0.1:0"})
 //	if err != nil { … }
@@ -20,14 +20,14 @@ import (
 	"fiveways.dev/fiveways/worker"
 )
 
-// Options say where the broker keeps its data and what it serves.
+// Options configure where the broker keeps its data and what it serves.
 type Options struct {
-	Data   string       // folder, made when missing
-	AMQP   string       // listen address; "" is 127.0.0.1 with a free port, "off" is none
-	SQL    string       // listen address of the PostgreSQL protocol; "" or "off" is none
-	Redis  string       // listen address of the Redis protocol; "" or "off" is none
-	Etcd   string       // listen address of the etcd v3 API; "" or "off" is none
-	HTTP   string       // listen address of the HTTP API; "" or "off" is none
+	Data   string       // folder, created if it is missing
+	AMQP   string       // listen address; "": 127.0.0.1 with a free port, "off": none
+	SQL    string       // listen address of the PostgreSQL protocol; "" or "off": none
+	Redis  string       // listen address of the Redis protocol; "" or "off": none
+	Etcd   string       // listen address of the etcd v3 API; "" or "off": none
+	HTTP   string       // listen address of the HTTP API; "" or "off": none
 	Sync   string       // what a confirm waits for: "always" (the default), "batch" or "os"
 	Logger *slog.Logger // nil: no log
 }
@@ -35,8 +35,8 @@ type Options struct {
 // Broker is a running broker.
 type Broker struct{ srv *server.Server }
 
-// Start returns once the broker serves. Options that are out of range, a taken
-// address and a folder in use are errors.
+// Start starts a broker and returns when it serves. It returns an error if an option is out of
+// range, an address is taken or the folder is in use.
 func Start(o Options) (*Broker, error) {
 	cfg := config.Default()
 	cfg.Data = o.Data
@@ -73,7 +73,7 @@ func Start(o Options) (*Broker, error) {
 	return &Broker{srv}, nil
 }
 
-// AMQPURL is where AMQP clients connect, "" when AMQP is off.
+// AMQPURL returns the URL for AMQP clients, "" if AMQP is off.
 func (b *Broker) AMQPURL() string {
 	addr, ok := b.srv.Addrs()["amqp"]
 	if !ok {
@@ -82,7 +82,7 @@ func (b *Broker) AMQPURL() string {
 	return fmt.Sprintf("amqp://guest:guest@%s/", addr)
 }
 
-// SQLURL is where PostgreSQL clients connect, "" when SQL is off.
+// SQLURL returns the URL for PostgreSQL clients, "" if SQL is off.
 func (b *Broker) SQLURL() string {
 	addr, ok := b.srv.Addrs()["sql"]
 	if !ok {
@@ -91,7 +91,7 @@ func (b *Broker) SQLURL() string {
 	return fmt.Sprintf("postgres://guest@%s/fiveways?sslmode=disable", addr)
 }
 
-// RedisURL is where Redis clients connect, "" when the protocol is off.
+// RedisURL returns the URL for Redis clients, "" if the protocol is off.
 func (b *Broker) RedisURL() string {
 	addr, ok := b.srv.Addrs()["redis"]
 	if !ok {
@@ -100,7 +100,7 @@ func (b *Broker) RedisURL() string {
 	return fmt.Sprintf("redis://guest:guest@%s/0", addr)
 }
 
-// EtcdURL is where clients of etcd connect, "" when the API is off.
+// EtcdURL returns the URL for etcd clients, "" if the API is off.
 func (b *Broker) EtcdURL() string {
 	addr, ok := b.srv.Addrs()["etcd"]
 	if !ok {
@@ -109,7 +109,7 @@ func (b *Broker) EtcdURL() string {
 	return "http://" + addr
 }
 
-// HTTPURL is where the HTTP API is served, "" when it is off. Requests log in as user guest,
+// HTTPURL returns the URL of the HTTP API, "" if it is off. Requests log in as user guest with
 // password guest.
 func (b *Broker) HTTPURL() string {
 	addr, ok := b.srv.Addrs()["http"]
@@ -119,22 +119,21 @@ func (b *Broker) HTTPURL() string {
 	return "http://" + addr
 }
 
-// Jobs is the broker's job queues in the virtual host "/", for workers in this process: without
-// network, login and permission checks. Close ends waiting calls, not the broker; when the broker
-// stops, they end too.
+// Jobs returns the broker's job queues in the virtual host "/" for workers in this process, without
+// network, login and permission checks. Closing it ends waiting calls, but not the broker. Stopping
+// the broker ends them too.
 func (b *Broker) Jobs() worker.Jobs { return inprocess.New(b.srv.Broker(), "/") }
 
 // Semaphore is a task semaphore: it lets the N highest-priority tasks run.
 type Semaphore = semaphore.Semaphore
 
-// Semaphores are the broker's task semaphores in the virtual host "/", for programs in this
-// process: without network, login and permission checks. Close ends waiting calls, not the broker;
-// when the broker stops, they end too.
+// Semaphores returns the broker's task semaphores in the virtual host "/" for programs in this
+// process, without network, login and permission checks. Closing it ends waiting calls, but not the
+// broker. Stopping the broker ends them too.
 func (b *Broker) Semaphores() *semaphore.Manager {
 	return semaphore.New(inprocess.NewSemaphores(b.srv.Broker(), b.srv.Semaphores(), "/"))
 }
 
-// Stop answers outstanding confirms, closes client connections politely until
-// ctx ends, then by force, and closes the data cleanly. It is safe to call
-// twice.
+// Stop sends outstanding confirms, closes client connections (by force when ctx ends), and closes
+// the data cleanly. It may be called twice.
 func (b *Broker) Stop(ctx context.Context) error { return b.srv.Drain(ctx) }

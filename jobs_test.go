@@ -9,7 +9,7 @@ import (
 	"fiveways.dev/fiveways/worker"
 )
 
-// A broker and a worker in one program.
+// This example runs a broker and a worker in one program.
 func ExampleBroker_Jobs() {
 	dir, err := os.MkdirTemp("", "fiveways")
 	if err != nil {

@@ -2,8 +2,8 @@ package semaphore
 
 import "time"
 
-// renewPart: a lease is renewed after one third of its duration, so that there is time for further
-// attempts.
+// renewPart is the part of its duration after which a lease is renewed (a third), so that there is
+// time for further attempts.
 const renewPart = 3
 
 // lease records that the lease of the task ends the duration left after asked; 0 means never. The

@@ -118,8 +118,8 @@ func (m *Manager) Acquire(ctx context.Context, key, task string, priority float6
 const watchRoom = 1024
 
 // Watch returns a channel with all later events. It is closed when ctx ends or the manager closes.
-// A receiver that is too slow misses events, and so do all receivers while the broker cannot be
-// reached. An EventMissed marks the gap.
+// A slow receiver misses events, and so do all receivers while the broker cannot be reached. An
+// EventMissed marks the gap.
 func (m *Manager) Watch(ctx context.Context, o WatchOptions) (<-chan Event, error) {
 	if err := m.ended(ctx); err != nil {
 		return nil, err

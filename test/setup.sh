@@ -1,6 +1,8 @@
-# What the setup.sh of tests with real clients share, which stand in the folder that they install into.
+# Functions for the setup.sh scripts of tests with real clients. Each script is in the folder into
+# which it installs.
 
-# limited runs a command that uses the network and ends it after three minutes: a dead connection must not hold up the tests.
+# limited runs a command that uses the network, for at most three minutes: a dead connection must not
+# hold up the tests.
 limited() {
 	if ! command -v timeout >/dev/null; then
 		"$@"
@@ -12,7 +14,7 @@ limited() {
 	return $code
 }
 
-# venv makes the virtual environment $1 with what $2 names.
+# venv creates the virtual environment $1 with the packages listed in $2.
 venv() {
 	if [ -x "$1/bin/python" ] && cmp -s "$2" "$1/requirements.txt"; then return; fi
 	rm -rf "$1"
@@ -21,7 +23,7 @@ venv() {
 	cp "$2" "$1/requirements.txt"
 }
 
-# node_modules installs what node/package-lock.json names.
+# node_modules installs the packages listed in node/package-lock.json.
 node_modules() {
 	stamp=node/node_modules/.lock
 	if cmp -s node/package-lock.json "$stamp"; then return; fi
@@ -29,14 +31,14 @@ node_modules() {
 	cp node/package-lock.json "$stamp"
 }
 
-# The class path names files outside this folder, so it is asked for anew when one of them is gone.
+# The class path names files outside this folder, so it is computed again if one of them is missing.
 java_class_path_is_good() {
 	cmp -s java/pom.xml java/.build/pom.xml || return 1
 	for jar in $(tr ':' ' ' <java/.build/classpath); do [ -f "$jar" ] || return 1; done
 }
 
-# java_classes compiles java/*.java into java/.build/classes. java/.build/classpath has the class path of the libraries that java/pom.xml names,
-# which stay in Maven's own folder.
+# java_classes compiles java/*.java into java/.build/classes. java/.build/classpath has the class path
+# of the libraries listed in java/pom.xml, which stay in Maven's own folder.
 java_classes() {
 	mkdir -p java/.build
 	if ! java_class_path_is_good; then

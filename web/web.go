@@ -1,6 +1,6 @@
-// Package web holds the files of the web page: ES modules and style sheets as they are written,
-// since there is no build step, and in vendor three small third-party libraries with their
-// licences. Package page serves them.
+// Package web holds the files of the web page. There is no build step: the ES modules and style
+// sheets are served as they are written. The folder vendor has three small third-party libraries
+// with their licences. Package page serves the files.
 package web
 
 import "embed"

@@ -14,7 +14,7 @@ var (
 	markup   = regexp.MustCompile(`\.innerHTML|outerHTML|insertAdjacentHTML|dangerouslySetInnerHTML|document\.write|\beval\(|new Function`)
 )
 
-// scripts are the modules of the page, without those of others.
+// scripts returns the modules of the page, except third-party ones.
 func scripts(t *testing.T) map[string]string {
 	t.Helper()
 	found := map[string]string{}
@@ -32,7 +32,7 @@ func scripts(t *testing.T) map[string]string {
 	return found
 }
 
-// Without a build step nothing else detects broken or unused imports.
+// TestModules detects broken and unused imports, which nothing else does without a build step.
 func TestModules(t *testing.T) {
 	all := scripts(t)
 	used := map[string]bool{} // by file and name

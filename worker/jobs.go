@@ -80,7 +80,7 @@ type EnqueueOptions struct {
 	Headers    map[string]string // passed to the worker that takes the job
 }
 
-// Action tells what Enqueue did.
+// Action is what Enqueue did.
 type Action string
 
 // The actions of Enqueue.

@@ -17,7 +17,7 @@ type lease struct {
 	mu      sync.Mutex
 	until   time.Time // when the lock ends, as far as known
 	timer   *time.Timer
-	resting bool // the handler has returned: the lock is not extended any more
+	resting bool // the handler has returned: the lock is no longer extended
 	failed  int  // consecutive attempts that did not reach the broker
 }
 

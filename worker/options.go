@@ -26,8 +26,8 @@ type Options struct {
 	// (a minute) where that matters.
 	Lock time.Duration
 	// Timeout is how long a handler may take. After that its context ends, and the lock of its job
-	// is not extended any more. 0 means an hour, or the job's lock if that is longer. A negative
-	// value means no limit.
+	// is no longer extended. 0 means an hour, or the job's lock if that is longer. A negative value
+	// means no limit.
 	Timeout time.Duration
 
 	// Backoff returns the maximum time that a poll waits on an empty queue. Its argument is the

@@ -12,7 +12,7 @@ import (
 type Message[T any] struct {
 	Job
 	Payload T
-	Age     time.Duration // since it was first enqueued; 0 if the broker does not tell
+	Age     time.Duration // since it was first enqueued; 0 if unknown
 }
 
 // Handler handles a job. Its result decides the outcome:

@@ -122,7 +122,7 @@ type takeReply struct {
 }
 
 // wait sends a blocking take on a separate connection. When ctx ends or the client closes, it makes
-// the broker end the wait. The reply then tells whether there is a job after all.
+// the broker end the wait. The reply may then still contain jobs.
 func (c *Client) wait(ctx context.Context, args []any) ([]Job, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-// Command fiveways is the broker, its benchmark and its tools in one binary.
+// Command fiveways is the broker, with its tools and benchmarks, in one binary.
 package main
 
 import (

@@ -1,6 +1,7 @@
-# Virtual host "shop" with a user, a queue, an exchange and a policy, by Terraform's provider for RabbitMQ: `terraform init`, then
+# The virtual host "shop" with a user, a queue, an exchange and a policy, using Terraform's provider
+# for RabbitMQ. Run `terraform init`, then
 #   TF_VAR_password=… TF_VAR_app_password=… terraform apply
-# The provider talks to the HTTP API. Its password is that of user admin, who must be an administrator.
+# The provider uses the HTTP API. Its password is that of user admin, who must be an administrator.
 terraform {
   required_providers {
     rabbitmq = {

@@ -27,7 +27,7 @@ type Options struct {
 	FS    vfs.FS
 	Dir   string // of Store
 	// Broker returns the options of the next engine, with empty state machines. Those of the
-	// previous engine are not used any more.
+	// previous engine are no longer used.
 	Broker func() broker.Options
 	// Lead gets the broker when this node begins to lead, and the lease. Without a valid lease
 	// nothing that the broker knows may go to clients. If Lead returns an error the engine fails,

@@ -16,9 +16,23 @@ func (n *Node) Token(until time.Time) string { return n.identity.Token(n.o.Addre
 type host struct{ n *Node }
 
 // Leader implements admission.Host.
-func (h host) Leader() (address string, here bool) {
-	s := h.n.Status()
-	return s.Addresses[s.Leader], s.Leader == h.n.self
+func (h host) Leader(ctx context.Context) (address string, here bool) {
+	for {
+		s := h.n.Status()
+		if s.Leader != 0 || !wait(ctx) {
+			return s.Addresses[s.Leader], s.Leader == h.n.self
+		}
+	}
+}
+
+// wait waits for a tick of Raft. It returns false if ctx has ended.
+func wait(ctx context.Context) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(replica.TickInterval):
+		return true
+	}
 }
 
 // Add implements admission.Host.
@@ -37,13 +51,9 @@ func (h host) Add(ctx context.Context, newcomer admission.Newcomer) (uint64, map
 			h.n.o.Log.Info("cluster: a node joins", "node", node, "address", newcomer.Address)
 			return node, addresses, nil
 		}
-		if !errors.Is(err, replica.ErrBusy) {
+		// ErrBusy: another node is joining, or becoming a voter.
+		if !errors.Is(err, replica.ErrBusy) || !wait(ctx) {
 			return 0, nil, err
-		}
-		select { // wait: another node is joining, or becoming a voter
-		case <-ctx.Done():
-			return 0, nil, err
-		case <-time.After(replica.TickInterval):
 		}
 	}
 }

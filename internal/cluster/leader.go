@@ -83,5 +83,5 @@ func (s *leaderStream) Close() error {
 	return s.Conn.Close()
 }
 
-// CloseWrite tells the leader that no more data comes.
+// CloseWrite tells the leader that no further data is sent.
 func (s *leaderStream) CloseWrite() error { return protocol.CloseWrite(s.Conn) }

@@ -416,7 +416,7 @@ func (n *Node) Status() Status {
 	return s
 }
 
-// Remove removes a node from the cluster for ever (replica.Replica.Remove).
+// Remove removes a node from the cluster forever (replica.Replica.Remove).
 func (n *Node) Remove(ctx context.Context, node uint64) error {
 	return n.ask(ctx, func(r *replica.Replica, done func(error)) { r.Remove(node, done) })
 }

@@ -15,7 +15,7 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// hashOfP is a cheap hash of the password "p" for tests, made by RabbitMQ's rule.
+// hashOfP is a cheap hash of the password "p" for tests, computed as RabbitMQ does.
 const hashOfP = "AQIDBJdEbMXW6f+VE3iMWG11UIgf0WmDaykMvsT/nerMRhNV"
 
 // defined holds all definitions that this file tests, for comparison.

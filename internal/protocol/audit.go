@@ -14,13 +14,13 @@ import (
 // Act is an administrative action, done or attempted: a change of users, permissions, policies,
 // definitions and the like. It contains no passwords and no message contents.
 type Act struct {
-	Protocol string // http, etcd, redis, or cluster: by the control socket of a node
-	Who      string // the user; "operator" over the admin socket or on the data folder itself
+	Protocol string // http, etcd, redis, or cluster (by the control socket of a node)
+	Who      string // the user; "operator" over the admin socket or on the data folder
 	From     string // address; "" for the operator on this machine
-	What     string // what was done, in the protocol's words: PUT, user added, CLIENT KILL
-	On       string // the object that was changed
-	Request  string // the id by which the log names the request; "" for none
-	Refusal  string // why it was refused; "" if it was done
+	What     string // the action in the protocol's words: PUT, user added, CLIENT KILL
+	On       string // the changed object
+	Request  string // the request's id in the log; "" for none
+	Refusal  string // why it was refused; "" if it succeeded
 }
 
 // Audit records acts: in the log, as a group called audit; in a file of its own, if one is
@@ -31,7 +31,7 @@ type Audit struct {
 
 	mu     sync.Mutex
 	recent []AuditLine // guarded by mu: the oldest first
-	file   *os.File    // guarded by mu: nil if none is configured, or reopening it failed
+	file   *os.File    // guarded by mu: nil if none is configured or reopening it failed
 	failed bool        // guarded by mu: the last write failed, which was logged
 }
 

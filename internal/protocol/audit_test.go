@@ -70,7 +70,7 @@ func linesOf(t *testing.T, path string) (all []AuditLine) {
 	return all
 }
 
-// The last acts stay in memory, the newest first.
+// TestRecentActs checks that the last acts stay in memory, newest first.
 func TestRecentActs(t *testing.T) {
 	a, err := OpenAudit("", slog.New(slog.DiscardHandler))
 	if err != nil {

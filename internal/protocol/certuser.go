@@ -6,7 +6,7 @@ import (
 	"net"
 )
 
-// CertUser says which field of a client's certificate names the user.
+// CertUser is the field of a client's certificate that names the user.
 type CertUser uint8
 
 // The names are RabbitMQ's (ssl_cert_login_from).
@@ -16,7 +16,7 @@ const (
 	AlternativeName            // the first DNS name, else the first e-mail address, else the first URI
 )
 
-// Name returns the user that a certificate names, "" if it names none.
+// Name returns the user that a certificate names, or "" if it names none.
 func (u CertUser) Name(c *x509.Certificate) string {
 	switch u {
 	case DistinguishedName:

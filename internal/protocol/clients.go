@@ -24,7 +24,7 @@ const (
 	StateClosing  = "closing"
 )
 
-// Clients are the client connections of a node, of all its protocols, as operators see them. A nil
+// Clients are the client connections of a node for all protocols, as operators see them. A nil
 // Clients has none.
 type Clients struct {
 	pending *pendingConns // connections that have not logged in
@@ -38,15 +38,15 @@ type Clients struct {
 	totals map[string]*BytesMoved   // guarded by mu: of closed connections, by protocol
 }
 
-// BytesMoved counts the bytes that went over connections, with the framing of the protocol and
-// without that of TLS.
+// BytesMoved counts the bytes of connections, with the framing of the protocol but without that of
+// TLS.
 type BytesMoved struct{ In, Out uint64 }
 
 // NewClients returns a registry without connections.
 func NewClients() *Clients { return NewClientsFor(0) }
 
 // NewClientsFor returns a registry that admits up to pending connections that have not logged in,
-// at most a quarter of them from one address; one more closes another of them. 0 means 4,096, or a
+// at most a quarter of them from one address; a further one closes another. 0 means 4,096, or a
 // quarter of the files that the process may open if that is less.
 func NewClientsFor(pending int) *Clients {
 	return &Clients{pending: newPendingConns(pending), gone: map[string]ChannelCounts{}, open: map[uint64]*Client{}, totals: map[string]*BytesMoved{}}
@@ -55,17 +55,17 @@ func NewClientsFor(pending int) *Clients {
 // Client is one connection. Fields never change unless their comment says otherwise.
 type Client struct {
 	ID       uint64 // unique in this process
-	Protocol string // as its listen setting is called: amqp, sql, redis, etcd, http
+	Protocol string // the name of its listen setting: amqp, sql, redis, etcd, http
 	Peer     net.Addr
 	Local    net.Addr
 	TLS      *tls.ConnectionState // nil: plain
-	Node     uint64               // of the cluster, if the client connected to another one; else 0
+	Node     uint64               // the node that the client connected to, if that is another one; otherwise 0
 	Opened   time.Time
 
 	In, Out atomic.Uint64 // bytes; counted by the code that reads and writes for the connection
 
 	part    Part
-	clients *Clients                    // nil: it is in no registry, or has left it
+	clients *Clients                    // nil: not in a registry, or no longer
 	pending atomic.Pointer[pendingConn] // nil: it has logged in or left
 	left    atomic.Bool
 	login   atomic.Pointer[Login]
@@ -86,12 +86,12 @@ type Channeled interface {
 	Channels() []Channel
 }
 
-// Login is the user of a client, and what was negotiated with it.
+// Login is the user of a client with the negotiated limits.
 type Login struct {
 	User, VHost string
-	Version     string        // of the protocol, for people: "AMQP 0-9-1"
+	Version     string        // of the protocol, as text: "AMQP 0-9-1"
 	Mechanism   string        // how the user authenticated; "" if the protocol has only one way
-	Properties  message.Table // what the client says about itself
+	Properties  message.Table // what the client reports about itself
 	FrameMax    int           // bytes, 0: the protocol has no such limit
 	ChannelMax  int           // likewise
 	Heartbeat   time.Duration // 0: none
@@ -118,7 +118,7 @@ type ChannelCounts = monitor.ChannelCounts
 // Passed is a connection that another node of the cluster may have forwarded.
 type Passed interface {
 	net.Conn
-	// Node is the number of the node that the client connected to.
+	// Node returns the number of the node that the client connected to.
 	Node() uint64
 }
 
@@ -142,7 +142,7 @@ func (cs *Clients) Enter(nc net.Conn, id uint64, protocol string, part Part) *Cl
 	return c
 }
 
-// known removes the connection from the pending ones.
+// known removes the connection from the pending connections.
 func (c *Client) known() {
 	if c.pending.Load() == nil {
 		return
@@ -152,7 +152,7 @@ func (c *Client) known() {
 	}
 }
 
-// Leave removes the connection. It may be called again.
+// Leave removes the connection. Further calls do nothing.
 func (c *Client) Leave() {
 	cs := c.clients
 	if cs == nil || c.left.Swap(true) {
@@ -172,10 +172,10 @@ func (c *Client) Leave() {
 	sum.Out += c.Out.Load()
 }
 
-// Name is the connection's name in RabbitMQ's form: "127.0.0.1:4000 -> 127.0.0.1:5672".
+// Name returns the connection's name in RabbitMQ's form: "127.0.0.1:4000 -> 127.0.0.1:5672".
 func (c *Client) Name() string { return ConnectionName(c.Peer, c.Local) }
 
-// ConnectionName is the name of a connection between two addresses.
+// ConnectionName returns the name of a connection between two addresses.
 func ConnectionName(peer, local net.Addr) string { return fmt.Sprintf("%v -> %v", peer, local) }
 
 // LogIn records the login of the client.
@@ -212,7 +212,7 @@ func (c *Client) Channels() []Channel {
 // End closes the connection and tells the client the reason.
 func (c *Client) End(reason string) { c.part.End(reason) }
 
-// All returns the connections in the order in which they were opened.
+// All returns the connections in the order in which they opened.
 func (cs *Clients) All() []*Client {
 	if cs == nil {
 		return nil
@@ -230,7 +230,7 @@ func (cs *Clients) All() []*Client {
 // Churn counts the connections and channels that were opened and closed.
 type Churn struct{ Opened, Closed, ChannelsOpened, ChannelsClosed uint64 }
 
-// Churn reads the counters.
+// Churn returns the counters.
 func (cs *Clients) Churn() Churn {
 	if cs == nil {
 		return Churn{}
@@ -245,7 +245,7 @@ func (c *Client) ChannelOpened() {
 	}
 }
 
-// vhost is the virtual host of the login, "" before it.
+// vhost returns the virtual host of the login, "" before it.
 func (c *Client) vhost() string {
 	if l := c.Login(); l != nil {
 		return l.VHost
@@ -295,7 +295,7 @@ func (cs *Clients) Observe() (e monitor.Edge) {
 	return e
 }
 
-// Bytes returns what went over all connections so far, by protocol.
+// Bytes returns the bytes of all connections so far, by protocol.
 func (cs *Clients) Bytes() map[string]BytesMoved {
 	sums := map[string]BytesMoved{}
 	if cs == nil {
@@ -315,8 +315,8 @@ func (cs *Clients) Bytes() map[string]BytesMoved {
 	return sums
 }
 
-// ClientOf returns the client of a connection, or a Client of no registry if the connection does
-// not know one.
+// ClientOf returns the client of a connection. For a connection without a client it returns one
+// that is in no registry.
 func ClientOf(nc net.Conn) *Client {
 	if known, ok := nc.(interface{ Client() *Client }); ok {
 		return known.Client()

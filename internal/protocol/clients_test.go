@@ -7,12 +7,12 @@ import (
 	"fiveways.dev/fiveways/internal/core/message"
 )
 
-// part is a Part that remembers why it was ended.
+// part is a Part that records why it was ended.
 type part struct{ reason string }
 
 func (p *part) End(reason string) { p.reason = reason }
 
-// channeled is one with a channel.
+// channeled is a part with a channel.
 type channeled struct{ part }
 
 func (*channeled) Channels() []Channel { return []Channel{{Number: 7}} }
@@ -66,7 +66,7 @@ func TestClients(t *testing.T) {
 	}
 }
 
-// Without a registry a connection still has counters.
+// TestNoClients checks that a connection has counters even without a registry.
 func TestNoClients(t *testing.T) {
 	ours, theirs := net.Pipe()
 	defer ours.Close()

@@ -11,15 +11,14 @@ import (
 	"fiveways.dev/fiveways/internal/replica/level"
 )
 
-// Cluster is the cluster that a broker serves, as its leader knows it. Any goroutine may call its
-// methods.
+// Cluster is the cluster of a broker, from its leader's view. Any goroutine may call its methods.
 type Cluster interface {
-	// Status is what this node last heard; it asks no other node.
+	// Status returns what this node last heard. It asks no other node.
 	Status() ClusterStatus
 	// Transfer asks another node to take over as leader, and does not wait for it. A node that is
 	// down or has no vote is ignored.
 	Transfer(node uint64)
-	// Remove removes a node for good. Errors: those of replica.Replica.Remove.
+	// Remove removes a node for good. It returns the errors of replica.Replica.Remove.
 	Remove(ctx context.Context, node uint64) error
 }
 
@@ -27,18 +26,18 @@ type Cluster interface {
 const (
 	RoleLeader   = "leader"
 	RoleFollower = "follower"
-	RoleLearner  = "learner" // gets the log, but has no vote yet, or does not know of it
+	RoleLearner  = "learner" // gets the log, but has no vote yet or does not know that it has one
 )
 
 // ClusterStatus is a cluster as one of its nodes knows it.
 type ClusterStatus struct {
 	Cluster   string   `json:"cluster"`
 	Node      uint64   `json:"node"`   // whose view this is
-	Leader    uint64   `json:"leader"` // 0: not known
+	Leader    uint64   `json:"leader"` // 0: unknown
 	Term      uint64   `json:"term"`
 	Last      uint64   `json:"last"` // index of the last entry of its log
 	Committed uint64   `json:"committed"`
-	Level     uint64   `json:"level"`   // of the log: which kinds of entries it may contain
+	Level     uint64   `json:"level"`   // level of the log: which kinds of entries it may contain
 	Members   []Member `json:"members"` // by number
 }
 
@@ -49,17 +48,17 @@ type Member struct {
 	Role    string        `json:"role"`
 	Up      bool          `json:"up"`              // it is this node, or connected to it
 	About   *About        `json:"about,omitempty"` // what it last reported; nil: nothing
-	Said    string        `json:"name,omitempty"`  // the name it last reported, maybe long ago; "": none
-	Match   *uint64       `json:"match,omitempty"` // up to this index its log equals the leader's; nil: not known
+	Said    string        `json:"name,omitempty"`  // the last name it reported, maybe long ago; "": none
+	Match   *uint64       `json:"match,omitempty"` // its log equals the leader's up to this index; nil: unknown
 	RTT     time.Duration `json:"rtt_ns"`
-	Skew    time.Duration `json:"skew_ns"` // of its clock, positive when it is ahead
+	Skew    time.Duration `json:"skew_ns"` // of its clock, positive if it is ahead
 }
 
 // About is what a node reports about itself.
 type About struct {
 	Name          string          `json:"name"`
 	Version       string          `json:"version"`
-	Levels        level.Range     `json:"levels"`  // of the log that it supports
+	Levels        level.Range     `json:"levels"`  // levels of the log that it supports
 	Applied       uint64          `json:"applied"` // index of the last entry that it has applied
 	Votes         bool            `json:"votes"`   // it knows that it has a vote
 	Started       time.Time       `json:"started"`
@@ -67,12 +66,12 @@ type About struct {
 	Processors    int             `json:"processors"`
 	Process       monitor.Process `json:"process"`
 	MemoryLimit   int64           `json:"memory_limit"`    // bytes that the process should stay below
-	DiskFree      int64           `json:"disk_free"`       // bytes; -1: not known
-	DiskFreeLimit int64           `json:"disk_free_limit"` // bytes: the alarm is on when DiskFree is below
+	DiskFree      int64           `json:"disk_free"`       // bytes; -1: unknown
+	DiskFreeLimit int64           `json:"disk_free_limit"` // bytes: the alarm is on while DiskFree is below
 	Endpoints     []Endpoint      `json:"endpoints"`       // with host names for clients
 }
 
-// NodeName is the name of a node that was given none.
+// NodeName returns the name of a node without a configured name.
 func NodeName(node uint64) string { return fmt.Sprintf("fiveways-%d", node) }
 
 // Name returns the node's name, NodeName until it has reported one.
@@ -87,7 +86,7 @@ func (m *Member) Name() string {
 func (m *Member) Votes() bool { return m.Role != RoleLearner }
 
 // Lag returns how many entries a member's log lacks. known is false on nodes other than the leader,
-// and on the leader until the member has told it about its log.
+// and on the leader until the member has reported the state of its log.
 func (s *ClusterStatus) Lag(m *Member) (entries uint64, known bool) {
 	if m.Match == nil || *m.Match == 0 {
 		return 0, false
@@ -95,7 +94,7 @@ func (s *ClusterStatus) Lag(m *Member) (entries uint64, known bool) {
 	return s.Last - min(*m.Match, s.Last), true
 }
 
-// Member returns the member with this number, nil if there is none.
+// Member returns the member with this number, or nil if there is none.
 func (s *ClusterStatus) Member(node uint64) *Member {
 	if i := slices.IndexFunc(s.Members, func(m Member) bool { return m.Node == node }); i >= 0 {
 		return &s.Members[i]
@@ -103,7 +102,7 @@ func (s *ClusterStatus) Member(node uint64) *Member {
 	return nil
 }
 
-// Critical reports whether nothing could be written any more if one more voter went down.
+// Critical reports whether the loss of one more voter would stop all writes.
 func (s *ClusterStatus) Critical() bool {
 	voters, up := 0, 0
 	for i := range s.Members {

@@ -13,11 +13,11 @@ import (
 
 // Session is one client connection of a protocol.
 type Session interface {
-	// Serve runs the connection on a goroutine of its own and returns when it
-	// is over and its socket closed.
+	// Serve serves the connection on its own goroutine. It returns after the connection has ended
+	// and its socket is closed.
 	Serve()
-	// Drain asks the session to answer what is outstanding, to say goodbye and
-	// to end. It does not wait. Any goroutine may call it, also before Serve.
+	// Drain asks the session to send outstanding answers, to tell the client about the end, and to
+	// end. It does not wait. Any goroutine may call it, even before Serve.
 	Drain()
 	// Kill closes the socket at once. Any goroutine may call it, at any time.
 	Kill()
@@ -27,8 +27,8 @@ type Session interface {
 // are just closed.
 type Abandoner interface {
 	Session
-	// Abandon drops what is ready to be written and tells the client only that the session ends
-	// (Farewell). It does not wait. Any goroutine may call it, also before Serve.
+	// Abandon drops all pending output and tells the client only that the session ends (Farewell).
+	// It does not wait. Any goroutine may call it, even before Serve.
 	Abandon()
 }
 
@@ -86,7 +86,7 @@ func (e *Edge) Serve(ln net.Listener) error {
 }
 
 // Accept passes the connections of a listener to fn until the listener is closed, and then returns
-// nil. When resources run out it tries again. name is for the log.
+// nil. It retries if resources run out. name is for the log.
 func Accept(name string, ln net.Listener, log *slog.Logger, fn func(net.Conn)) error {
 	pause := firstAcceptPause
 	for {
@@ -107,8 +107,8 @@ func Accept(name string, ln net.Listener, log *slog.Logger, fn func(net.Conn)) e
 	}
 }
 
-// isTemporary reports whether accepting may work again later: resources ran out, or the client had
-// gone before it was accepted.
+// isTemporary reports whether accepting may work again later: resources ran out, or the client left
+// before it was accepted.
 func isTemporary(err error) bool {
 	var ne interface{ Temporary() bool }
 	return errors.As(err, &ne) && ne.Temporary()
@@ -139,19 +139,19 @@ func (e *Edge) start(nc net.Conn) {
 	}()
 }
 
-// Connections is the number of open connections, including those that are logging in.
+// Connections returns the number of open connections, including those that are logging in.
 func (e *Edge) Connections() int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return len(e.sessions)
 }
 
-// ConnectionsOpened is the number of connections ever accepted.
+// ConnectionsOpened returns the number of connections accepted so far.
 func (e *Edge) ConnectionsOpened() uint64 { return e.opened.Load() }
 
-// Drain closes the listeners, drains every session and waits until all have ended. When ctx ends,
-// it kills the rest and returns ctx's error. After it returns, no goroutine of the edge runs any
-// more. It may be called again, and without an earlier Serve.
+// Drain closes the listeners, drains every session and waits until all have ended. If ctx ends
+// first, it kills the rest and returns ctx's error. When it returns, no goroutine of the edge is
+// running. It may be called again, and without an earlier Serve.
 func (e *Edge) Drain(ctx context.Context) error {
 	e.mu.Lock()
 	e.draining = true
@@ -182,13 +182,13 @@ func (e *Edge) Drain(ctx context.Context) error {
 	return fmt.Errorf("protocol: %s: drain: %d connections closed by force: %w", e.name, left, ctx.Err())
 }
 
-// farewellWindow is how long clients have to read why their session is abandoned.
+// farewellWindow is how long clients have to read the reason why their session is abandoned.
 const farewellWindow = time.Second
 
-// Abandon ends all sessions because this node has lost its leadership: what they would tell their
-// clients from now on may be known to this node alone. No answer is sent any more, not even one
-// that the engine gives meanwhile, and new connections are closed at once. It does not wait; Drain
-// waits until the sessions have ended. It may be called again.
+// Abandon ends all sessions because this node has lost its leadership: later results may be known
+// to this node alone. No further answer is sent, not even one that the engine gives meanwhile, and
+// new connections are closed at once. It does not wait; Drain waits until the sessions have ended.
+// It may be called again.
 func (e *Edge) Abandon() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -212,7 +212,7 @@ func (e *Edge) Abandon() {
 	})
 }
 
-// cut closes the socket of a session without the goodbye of TLS, whose write might block.
+// cut closes the socket of a session without the closing message of TLS, whose write might block.
 func cut(s Session, nc net.Conn) {
 	Socket(nc).Close()
 	s.Kill()

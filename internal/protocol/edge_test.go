@@ -16,7 +16,7 @@ import (
 // echo is a session that answers every byte until it is drained or killed.
 type echo struct {
 	nc     net.Conn
-	drain  bool // Drain ends it; else only Kill does
+	drain  bool // Drain ends it; otherwise only Kill does
 	closed sync.Once
 }
 
@@ -28,7 +28,7 @@ func (s *echo) Drain() {
 	}
 }
 
-// serve starts an edge of echoes and returns it with its address.
+// serve starts an edge of echo sessions and returns it with its address.
 func serve(t *testing.T, drains bool) (*Edge, string, chan error) {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
@@ -42,7 +42,7 @@ func serve(t *testing.T, drains bool) (*Edge, string, chan error) {
 	return e, ln.Addr().String(), served
 }
 
-// talk opens a connection that is known to be served.
+// talk opens a connection and waits until it is served.
 func talk(t *testing.T, addr string) net.Conn {
 	t.Helper()
 	nc, err := net.Dial("tcp", addr)
@@ -139,7 +139,7 @@ func TestLimit(t *testing.T) {
 // polite is an echo that says goodbye when it is abandoned.
 type polite struct {
 	echo
-	closes bool // and closes the connection then
+	closes bool // and then closes the connection
 }
 
 func (s *polite) Abandon() {
@@ -149,8 +149,8 @@ func (s *polite) Abandon() {
 	}
 }
 
-// A session that has something to say when it is abandoned has a second for it. Others are cut, and
-// so are connections that come later.
+// TestAbandon checks that a session that tells its client something when it is abandoned has a
+// second for it, and that other sessions and later connections are cut.
 func TestAbandon(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var next Session
@@ -176,7 +176,7 @@ func TestAbandon(t *testing.T) {
 		}
 		silent, quick, slow := open(&echo{}), open(&polite{closes: true}), open(&polite{})
 		e.Abandon()
-		e.Abandon() // to no effect
+		e.Abandon() // without effect
 		late := open(nil)
 		for _, c := range []struct {
 			ended chan string

@@ -4,5 +4,5 @@ package protocol
 type Endpoint struct {
 	Protocol string // its key in the configuration
 	Address  string // host:port
-	TLS      bool   // the port takes TLS, and plain connections where these are allowed
+	TLS      bool   // the port takes TLS, and plain connections where they are allowed
 }

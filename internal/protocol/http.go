@@ -14,7 +14,7 @@ type HTTP struct {
 	conns  chan net.Conn
 	over   context.Context // ends with Close
 	end    context.CancelFunc
-	start  func() // makes the server accept from conns; once
+	start  func() // starts the server's accept loop; called once
 	drain  func() // closes each connection after its current answer; does not wait
 	ended  chan error
 
@@ -37,7 +37,7 @@ func NewHTTP(server *http.Server) *HTTP {
 	return h
 }
 
-// Handler is the handler of the server.
+// Handler returns the handler of the server.
 func (h *HTTP) Handler() http.Handler { return h.server.Handler }
 
 // Session returns the session of a connection.
@@ -48,7 +48,7 @@ func (h *HTTP) Session(nc net.Conn) Session {
 // Close closes all connections. No session begins afterwards. It must be called only once.
 func (h *HTTP) Close() error {
 	h.end()
-	h.start() // or the receive below would wait for ever
+	h.start() // or the receive below would wait forever
 	err := h.server.Close()
 	if end := <-h.ended; !errors.Is(end, http.ErrServerClosed) && !errors.Is(end, net.ErrClosed) {
 		err = errors.Join(err, end)
@@ -56,8 +56,8 @@ func (h *HTTP) Close() error {
 	return err
 }
 
-// follow keeps track of connections that have sent nothing yet. Browsers open some ahead of time,
-// and Shutdown would wait for them.
+// follow tracks connections that have sent nothing yet. Browsers open some ahead of time, and
+// Shutdown would wait for them.
 func (h *HTTP) follow(nc net.Conn, state http.ConnState) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -99,12 +99,12 @@ func (h *handOver) Close() error {
 	return nil
 }
 
-// Addr implements net.Listener. There is no address to tell.
+// Addr implements net.Listener. It has no real address to return.
 func (h *handOver) Addr() net.Addr { return &net.TCPAddr{} }
 
 // HTTPConn is the connection that an HTTP gives to its server. It reports when it is closed.
 type HTTPConn struct {
-	net.Conn // as Session got it
+	net.Conn // the connection that was passed to Session
 	to       *HTTP
 	once     sync.Once
 	closed   chan struct{}

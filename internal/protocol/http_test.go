@@ -24,7 +24,8 @@ func serveHTTP(t *testing.T, handler http.HandlerFunc) (e *Edge, h *HTTP, addr s
 	return e, h, ln.Addr().String()
 }
 
-// A drain closes connections that are silent or idle at once, and answers the request under way.
+// TestHTTPDrain checks that a drain closes silent and idle connections at once, and answers a
+// request in progress.
 func TestHTTPDrain(t *testing.T) {
 	began, answer := make(chan struct{}), make(chan struct{})
 	e, h, addr := serveHTTP(t, func(w http.ResponseWriter, r *http.Request) {
@@ -80,8 +81,8 @@ func TestHTTPDrain(t *testing.T) {
 	}
 }
 
-// Close ends what is under way, also when there never was a connection, and nothing begins behind
-// it.
+// TestHTTPClose checks that Close ends requests in progress, works without connections, and lets
+// nothing begin afterwards.
 func TestHTTPClose(t *testing.T) {
 	h := NewHTTP(&http.Server{})
 	if err := h.Close(); err != nil {

@@ -6,8 +6,7 @@ import (
 	"sync"
 )
 
-// Inlet is a listener that gets its connections from this process. Any goroutine may call its
-// methods.
+// Inlet is a listener for connections from this process. Any goroutine may call its methods.
 type Inlet struct {
 	addr   net.Addr
 	conns  chan net.Conn
@@ -20,8 +19,8 @@ func NewInlet(addr net.Addr) *Inlet {
 	return &Inlet{addr: addr, conns: make(chan net.Conn), closed: make(chan struct{})}
 }
 
-// Give passes a connection to Accept. On an error, the connection still belongs to the caller.
-// Errors: net.ErrClosed if the listener is closed, that of ctx.
+// Give passes a connection to Accept. After an error, the connection still belongs to the caller.
+// It returns net.ErrClosed if the listener is closed, or the error of ctx.
 func (l *Inlet) Give(ctx context.Context, nc net.Conn) error {
 	select {
 	case l.conns <- nc:
@@ -52,7 +51,7 @@ func (l *Inlet) Close() error {
 // Addr implements net.Listener.
 func (l *Inlet) Addr() net.Addr { return l.addr }
 
-// Lent is a connection that tells its lender when it is closed.
+// Lent is a connection that notifies its lender when it is closed.
 type Lent struct {
 	net.Conn
 	once   sync.Once
@@ -68,7 +67,7 @@ func (c *Lent) Close() error {
 	return c.Conn.Close()
 }
 
-// CloseWrite closes the sending side, if the connection can do that.
+// CloseWrite closes the sending side if the connection supports that.
 func (c *Lent) CloseWrite() error { return CloseWrite(c.Conn) }
 
 // Closed returns a channel that is closed with the connection.

@@ -12,11 +12,11 @@ import (
 	"time"
 )
 
-// readBufferSize is the most that one read brings, unless a larger frame is on its way.
+// readBufferSize is the most that one read returns, unless a larger frame is incomplete.
 const readBufferSize = 64 << 10
 
-// smallRest is the most of a partial frame that is copied to a slice of its own while the
-// connection waits, so that it does not hold a large buffer.
+// smallRest is the largest partial frame that is copied to a slice of its own while the connection
+// waits, so that it does not hold a large buffer.
 const smallRest = 4 << 10
 
 type readBuffer struct{ b []byte }
@@ -29,22 +29,22 @@ var ErrKicked = errors.New("protocol: kicked")
 // Input reads from the socket. Where the system can wait without a buffer, it holds none while it
 // waits.
 //
-// Invariant: what was read and not consumed is buf.b[r:w], or rest while buf is nil.
+// Invariant: data that was read but not consumed is buf.b[r:w], or rest while buf is nil.
 type Input struct {
 	nc    net.Conn
 	first [1]byte
 	raw   syscall.RawConn // nil: the connection only has Read
 	try   func(fd uintptr) bool
-	n     int   // outcome of try
-	err   error // outcome of try
+	n     int   // result of try
+	err   error // result of try
 	buf   *readBuffer
 	rest  []byte
 	r, w  int
 
 	reads   atomic.Uint64  // successful reads
-	count   *atomic.Uint64 // of bytes; nil: not counted
+	count   *atomic.Uint64 // counter of bytes; nil: not counted
 	waiting atomic.Bool    // the reader is waiting for the client
-	waited  bool           // the last Fill found nothing at first
+	waited  bool           // the last Fill had to wait
 }
 
 // Init sets the connection to read from.
@@ -60,21 +60,21 @@ func (in *Input) Init(nc net.Conn) {
 // Count makes Input add the bytes that it reads to a counter. It is called before the first Fill.
 func (in *Input) Count(bytes *atomic.Uint64) { in.count = bytes }
 
-// Unread puts b, which was read from the connection before Init, in front of what will be read. It
-// is called before the first Fill.
+// Unread puts b, which was read from the connection before Init, in front of the next data. It is
+// called before the first Fill.
 func (in *Input) Unread(b []byte) { in.rest = slices.Clone(b) }
 
-// Reads returns the number of reads that brought data. Any goroutine may call it.
+// Reads returns the number of reads that returned data. Any goroutine may call it.
 func (in *Input) Reads() uint64 { return in.reads.Load() }
 
 // Waiting reports whether the reader is waiting for the client. Any goroutine may call it.
 func (in *Input) Waiting() bool { return in.waiting.Load() }
 
-// Waited reports whether the last Fill had to wait: the client does not send faster than it is
-// served. It is false where the system cannot tell.
+// Waited reports whether the last Fill had to wait, which means that the client does not send
+// faster than it is served. It is false where the system cannot report that.
 func (in *Input) Waited() bool { return in.waited }
 
-// Pending returns what was read and not consumed.
+// Pending returns the data that was read but not consumed.
 func (in *Input) Pending() []byte {
 	if in.buf == nil {
 		return in.rest
@@ -91,8 +91,8 @@ func (in *Input) Consume(n int) {
 	in.r += n
 }
 
-// Fill reads more behind the pending bytes, of which the caller needs want in total. Errors:
-// ErrKicked after Kick, io.EOF at the end, those of the network.
+// Fill reads more data behind the pending bytes; the caller needs want bytes in total. It returns
+// ErrKicked after Kick, io.EOF at the end, and network errors.
 func (in *Input) Fill(want int) error {
 	in.prepare(want)
 	in.waiting.Store(true)
@@ -129,8 +129,8 @@ func (in *Input) read() (int, error) {
 }
 
 // readPlainly reads from a connection that cannot report whether it is readable, such as one with
-// TLS. While it waits for the next request, it waits for a single byte, without a buffer; by then
-// the rest is decrypted and comes with the next read.
+// TLS. Between requests it waits for a single byte, without a buffer; when that arrives, the rest
+// is decrypted and the next read returns it.
 func (in *Input) readPlainly() (int, error) {
 	if in.w > in.r || len(in.buf.b) > readBufferSize {
 		return in.nc.Read(in.buf.b[in.w:])
@@ -141,8 +141,8 @@ func (in *Input) readPlainly() (int, error) {
 	return copy(in.buf.b, in.first[:n]), err
 }
 
-// tryRead reads what has arrived. If nothing has, it gives the buffer back and reports false; it is
-// called again once the socket is readable.
+// tryRead reads what has arrived. If nothing has, it returns its buffer to the pool and returns
+// false; it is called again once the socket is readable.
 func (in *Input) tryRead(fd uintptr) bool {
 	in.prepare(0)
 	n, err := rawRead(fd, in.buf.b[in.w:])
@@ -155,9 +155,9 @@ func (in *Input) tryRead(fd uintptr) bool {
 	return true
 }
 
-// prepare makes room behind the pending bytes: for want bytes in total, and for at least one more.
-// The buffer grows in proportion to what is pending, so that a request of many small parts is not
-// copied for each of them.
+// prepare makes room for want bytes in total, and for at least one more than is pending. The buffer
+// grows in proportion to what is pending, so that a request of many small parts is not copied for
+// each of them.
 func (in *Input) prepare(want int) {
 	if in.buf == nil {
 		in.buf = readBuffers.Get().(*readBuffer)
@@ -179,7 +179,7 @@ func (in *Input) prepare(want int) {
 	}
 }
 
-// setAside gives the buffer back if little or nothing is pending.
+// setAside returns the buffer to the pool if little or nothing is pending.
 func (in *Input) setAside() {
 	if in.w-in.r > smallRest {
 		return
@@ -199,7 +199,7 @@ func (in *Input) giveBack() {
 	}
 }
 
-// Release gives the buffer back and drops what is pending.
+// Release returns the buffer to the pool and drops what is pending.
 func (in *Input) Release() {
 	if in.buf != nil {
 		in.giveBack()
@@ -210,5 +210,5 @@ func (in *Input) Release() {
 
 // Kick makes the waiting Fill, or the next one, return ErrKicked. Any goroutine may call it.
 func (in *Input) Kick() {
-	in.nc.SetReadDeadline(time.Unix(1, 0)) //nolint:errcheck // a socket that is closed needs no kick
+	in.nc.SetReadDeadline(time.Unix(1, 0)) //nolint:errcheck // a closed socket needs no kick
 }

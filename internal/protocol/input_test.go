@@ -6,14 +6,14 @@ import (
 	"testing"
 )
 
-// A request of many small parts, each wanted when it is looked at, is read in few steps, however
-// long it is.
+// TestFillGrows checks that a request of many small parts, each of which is wanted only when it is
+// parsed, takes few reads whatever its length.
 func TestFillGrows(t *testing.T) {
 	ours, theirs := net.Pipe()
 	defer ours.Close()
 	sent := bytes.Repeat([]byte("0123456789"), 400_000)
 	go func() {
-		theirs.Write(sent) //nolint:errcheck // what came is compared
+		theirs.Write(sent) //nolint:errcheck // the received data is compared
 		theirs.Close()
 	}()
 	var in Input

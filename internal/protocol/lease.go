@@ -13,7 +13,7 @@ import (
 type Lease func() bool
 
 // Listen returns a listener whose connections write nothing without the lease, so that an answer is
-// never older than its question even if another node has become leader. A single node needs no
+// never older than its request even if another node has become leader. A single node needs no
 // lease: if l is nil, Listen returns ln.
 func (l Lease) Listen(ln net.Listener) net.Listener {
 	if l == nil {
@@ -36,15 +36,15 @@ func (l *leasedListener) Accept() (net.Conn, error) {
 	return &leased{Conn: nc, lease: l.lease}, nil
 }
 
-// leased is a connection that waits for the lease before each write. If the leadership has ended,
-// the write fails and the connection is closed, unless it is the farewell.
+// leased is a connection that waits for the lease before each write. If this node has lost its
+// leadership, the write fails and the connection is closed, unless the write is the farewell.
 type leased struct {
 	net.Conn
 	lease    Lease
 	farewell atomic.Bool
 }
 
-// may waits for the lease. Error: net.ErrClosed.
+// may waits for the lease. It returns net.ErrClosed if the node has lost its leadership.
 func (c *leased) may() error {
 	if c.lease() || c.farewell.Load() {
 		return nil
@@ -61,7 +61,7 @@ func (c *leased) Write(b []byte) (int, error) {
 	return c.Conn.Write(b)
 }
 
-// Node implements Passed: 0 if the client connected to this node.
+// Node implements Passed. It is 0 if the client connected to this node.
 func (c *leased) Node() uint64 {
 	if p, ok := c.Conn.(Passed); ok {
 		return p.Node()
@@ -69,7 +69,7 @@ func (c *leased) Node() uint64 {
 	return 0
 }
 
-// CloseWrite closes the sending side, if the connection can do that.
+// CloseWrite closes the sending side if the connection supports that.
 func (c *leased) CloseWrite() error { return CloseWrite(c.Conn) }
 
 // ConnectionState returns the TLS state of the connection (StateOf).
@@ -104,11 +104,11 @@ func (r *leasedRaw) Write(fn func(fd uintptr) bool) error {
 	return r.RawConn.Write(fn)
 }
 
-// Farewell lets later writes leave without a lease: the session is abandoned and only says so.
+// Farewell lets later writes pass without a lease: the session is abandoned and only reports that.
 func (c *leased) Farewell() { c.farewell.Store(true) }
 
 // Farewell is called by the goroutine that writes to a connection before its last write, which only
-// says that the session is abandoned (Abandoner).
+// reports that the session is abandoned (Abandoner).
 func Farewell(nc net.Conn) {
 	if c, ok := nc.(interface{ Farewell() }); ok {
 		c.Farewell()

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// lease is one that a test grants.
+// lease is a lease that the test grants.
 type lease struct {
 	granted chan bool
 	asked   chan struct{}
@@ -20,7 +20,7 @@ func (l *lease) await() bool {
 	return <-l.granted
 }
 
-// leasedPair is a connection over a socket and its client, with a lease.
+// leasedPair returns a connection over a socket and its client, with a lease.
 func leasedPair(t *testing.T) (server, client net.Conn, l *lease) {
 	t.Helper()
 	l = &lease{granted: make(chan bool), asked: make(chan struct{})}
@@ -41,7 +41,7 @@ func leasedPair(t *testing.T) (server, client net.Conn, l *lease) {
 	return server, client, l
 }
 
-// writers write in all ways that sessions have.
+// writers write in all the ways that sessions do.
 var writers = map[string]func(net.Conn, string) error{
 	"write": func(nc net.Conn, s string) error {
 		_, err := nc.Write([]byte(s))
@@ -106,7 +106,7 @@ func (p *parting) Serve() {
 	if p.words == "goodbye" {
 		Farewell(p.nc)
 	}
-	p.nc.Write([]byte(p.words)) //nolint:errcheck // the client tells
+	p.nc.Write([]byte(p.words)) //nolint:errcheck // the client checks it
 	p.nc.Close()
 }
 
@@ -115,7 +115,7 @@ func (p *parting) Kill()  { p.nc.Close() }
 
 func (p *parting) Abandon() { close(p.left) }
 
-// TestFarewell: when the lease has ended, sessions say goodbye, and nothing else.
+// TestFarewell checks that sessions without a lease say goodbye and send nothing else.
 func TestFarewell(t *testing.T) {
 	for words, want := range map[string]string{"goodbye": "goodbye", "an answer": ""} {
 		ended := make(chan struct{})

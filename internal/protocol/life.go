@@ -18,7 +18,7 @@ type Life struct {
 	leave, kill   sync.Once
 }
 
-// Begin is called before all others.
+// Begin must be called before all other methods.
 func (l *Life) Begin(nc net.Conn, id uint64) {
 	l.nc, l.id = nc, id
 	l.leaving, l.over = make(chan struct{}), make(chan struct{})
@@ -64,9 +64,9 @@ func (l *Life) Pause(d time.Duration) {
 	}
 }
 
-// Linger gives the client up to d to read why the connection ends, and to close it. A socket that
-// is closed with unread input may discard what was sent.
+// Linger gives the client up to d to read why the connection ends, and to close it. Closing a
+// socket with unread input may discard what was sent.
 func (l *Life) Linger(d time.Duration) {
-	l.nc.SetReadDeadline(time.Now().Add(d)) //nolint:errcheck // a socket that is closed is at its end
+	l.nc.SetReadDeadline(time.Now().Add(d)) //nolint:errcheck // fails only if the socket is closed
 	io.Copy(io.Discard, l.nc)               //nolint:errcheck // as above
 }

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// living is the life of one end of a pipe, and the other end.
+// living returns the life of one end of a pipe, and the other end.
 func living() (*Life, net.Conn) {
 	ours, theirs := net.Pipe()
 	l := new(Life)
@@ -87,7 +87,8 @@ func TestPause(t *testing.T) {
 	})
 }
 
-// What the client still sends is read, until it closes or the time is over.
+// TestLinger checks that Linger reads what the client still sends, until the client closes or the
+// time is over.
 func TestLinger(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, theirs := living()

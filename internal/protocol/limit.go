@@ -2,7 +2,7 @@ package protocol
 
 import "sync/atomic"
 
-// Limit bounds the number of client connections of a node, of all its protocols together. The zero
+// Limit bounds the number of client connections of a node for all its protocols together. The zero
 // value and nil have no bound.
 type Limit struct {
 	max  int64

@@ -15,7 +15,7 @@ import (
 
 // Attempt is an attempt to log in.
 type Attempt struct {
-	Protocol string // as RabbitMQ names it: amqp091, http; ours: sql, redis, etcd
+	Protocol string // RabbitMQ's names amqp091 and http; ours: sql, redis, etcd
 	User     string // as the client gave it
 	Peer     net.Addr
 }
@@ -27,18 +27,18 @@ const (
 	freeFailures   = 5 // of one user from one address
 	firstPause     = time.Second
 	longestPause   = 5 * time.Second // shorter than the login time-out of every protocol
-	freeAtAddress  = 50              // of any users from one address
+	freeAtAddress  = 50              // of all users from one address
 	pauseAtAddress = time.Second
 	memoryOfLogins = 10 * time.Minute
-	mostSources    = 10_000 // that are remembered; beyond that the least recently active is forgotten
+	mostSources    = 10_000 // that are remembered; the least recently active one is dropped
 )
 
 // ErrHeldBack refuses a login without checking it, because too many have failed. Clients get the
 // same answer as for a wrong password.
 var ErrHeldBack = errors.New("too many logins have failed from there; wait some seconds")
 
-// Logins is where all protocols authenticate their clients, so that an attacker gains nothing by
-// switching protocols. A server without a shared one has its own.
+// Logins authenticates clients for all protocols, so that an attacker gains nothing by switching
+// protocols. A server without a shared one has its own.
 type Logins struct {
 	broker *broker.Broker
 	tls    *TLS
@@ -49,8 +49,8 @@ type Logins struct {
 	quiet   list.List                // guarded by mu: the least recently active first
 }
 
-// source is what failures are counted by: a user at an address or, with the user "", all users at
-// an address.
+// source is the key by which failures are counted: a user at an address or, with the user "", all
+// users at an address.
 type source struct {
 	address netip.Prefix
 	user    string
@@ -59,8 +59,8 @@ type source struct {
 type sourceState struct {
 	source
 	failures int       // since the last success, or since earlier ones were forgotten
-	last     time.Time // when the last attempt failed
-	next     time.Time // no attempt is checked before
+	last     time.Time // since the last success, or since earlier ones were forgotten
+	next     time.Time // no attempt is checked before then
 	known    bool      // the last attempt succeeded
 	counts   map[string]*count
 }
@@ -68,7 +68,7 @@ type sourceState struct {
 // count counts logins.
 type count struct {
 	succeeded, failed uint64
-	heldBack          uint64 // of the failed: they were not checked
+	heldBack          uint64 // part of the failed: not checked
 }
 
 // NewLogins returns the logins of a broker. secure is nil without TLS.
@@ -76,12 +76,12 @@ func NewLogins(b *broker.Broker, secure *TLS) *Logins {
 	return &Logins{broker: b, tls: secure, totals: map[string]*count{}, sources: map[source]*list.Element{}}
 }
 
-// TLS returns the certificate that clients see, nil without TLS.
+// TLS returns the certificate that clients see, or nil without TLS.
 func (l *Logins) TLS() *TLS { return l.tls }
 
 // Password checks a name and a password. After failures it waits first, until gone is closed at the
-// latest. All failures look the same to the client; the error is for the log. Errors:
-// failure.ErrAccessRefused, ErrHeldBack.
+// latest. All failures look the same to the client; the error is for the log. It returns
+// failure.ErrAccessRefused or ErrHeldBack.
 func (l *Logins) Password(gone <-chan struct{}, at Attempt, password string) error {
 	done, err := l.Begin(gone, at)
 	if err != nil {
@@ -93,7 +93,7 @@ func (l *Logins) Password(gone <-chan struct{}, at Attempt, password string) err
 }
 
 // Begin is for logins that other code checks. It delays the attempt if necessary; the caller then
-// reports the outcome with done. Error: ErrHeldBack.
+// reports the outcome with done. It returns ErrHeldBack if the attempt is not to be checked.
 func (l *Logins) Begin(gone <-chan struct{}, at Attempt) (done func(ok bool), err error) {
 	wait, err := l.admit(at)
 	if err != nil {
@@ -111,8 +111,8 @@ func (l *Logins) Begin(gone <-chan struct{}, at Attempt) (done func(ok bool), er
 	return func(ok bool) { l.note(at, ok) }, nil
 }
 
-// Certificate logs in a client by its certificate: the user that this names must exist and may log
-// in from that address. Error: failure.ErrAccessRefused.
+// Certificate logs in a client by its certificate. It returns failure.ErrAccessRefused unless the
+// user that the certificate names exists and may log in from that address.
 func (l *Logins) Certificate(at Attempt) error {
 	err := l.broker.Admit(at.User, IsLoopback(at.Peer))
 	l.note(at, err == nil)
@@ -180,7 +180,7 @@ func (s *sourceState) pause() time.Duration {
 	return min(firstPause<<min(s.failures-freeFailures, 16), longestPause)
 }
 
-// find returns the state of a source, nil if there is none. mu is held.
+// find returns the state of a source, or nil if there is none. The caller holds mu.
 func (l *Logins) find(of source, now time.Time) *sourceState {
 	e := l.sources[of]
 	if e == nil {
@@ -218,7 +218,7 @@ func (l *Logins) note(at Attempt, ok bool) {
 	}
 }
 
-// get is find, and creates a missing state. mu is held.
+// get is find, but creates a missing state. The caller holds mu.
 func (l *Logins) get(of source, now time.Time) *sourceState {
 	if s := l.find(of, now); s != nil {
 		l.quiet.MoveToBack(l.sources[of])
@@ -234,7 +234,7 @@ func (l *Logins) get(of source, now time.Time) *sourceState {
 	return s
 }
 
-// totalOf returns the counts of a protocol. mu is held.
+// totalOf returns the counts of a protocol. The caller holds mu.
 func (l *Logins) totalOf(protocol string) *count {
 	if l.totals[protocol] == nil {
 		l.totals[protocol] = &count{}
@@ -269,7 +269,7 @@ func (l *Logins) Attempts() (list []Tally) {
 	return list
 }
 
-// Sources lists logins by address, user and protocol, of the most recently active sources.
+// Sources lists the logins by address, user and protocol for the most recently active sources.
 func (l *Logins) Sources() (list []Tally) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 
 func from(ip string) net.Addr { return &net.TCPAddr{IP: net.ParseIP(ip), Port: 1000} }
 
-// try is an attempt that is checked at once, and how long it was held back.
+// try makes an attempt that is checked at once, and returns how long it was held back.
 func try(t *testing.T, l *Logins, at Attempt, ok bool) (held time.Duration, err error) {
 	t.Helper()
 	began := time.Now()
@@ -45,7 +45,7 @@ func TestLoginsAreHeldBack(t *testing.T) {
 			if held, err := try(t, l, tc.at, true); err != nil || held > 0 != tc.held {
 				t.Errorf("%s: held for %v, %v", tc.name, held, err)
 			}
-			if tc.held { // the success forgave; fail again
+			if tc.held { // the success reset the count; fail again
 				for range 6 {
 					try(t, l, guess, false)
 				}
@@ -54,7 +54,7 @@ func TestLoginsAreHeldBack(t *testing.T) {
 	})
 }
 
-// Many connections at a time get no more guesses than one.
+// TestLoginsStandInLine checks that many connections at a time get no more guesses than one.
 func TestLoginsStandInLine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := NewLogins(nil, nil)
@@ -64,7 +64,7 @@ func TestLoginsStandInLine(t *testing.T) {
 		}
 		checked := make(chan bool, 1000)
 		for i := range 1000 {
-			at := Attempt{"amqp091", "alice", from(fmt.Sprintf("2001:db8::%x", i+1))} // one network
+			at := Attempt{"amqp091", "alice", from(fmt.Sprintf("2001:db8::%x", i+1))} // the same network
 			go func() {
 				done, err := l.Begin(nil, at)
 				if err == nil {
@@ -140,7 +140,8 @@ func TestAttempts(t *testing.T) {
 	}
 }
 
-// Failing has users that fail now: none that got in meanwhile, nor failures of long ago.
+// TestFailing checks that Failing lists users that fail now: none that have logged in since, and no
+// old failures.
 func TestFailing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := NewLogins(nil, nil)

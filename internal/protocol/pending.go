@@ -7,10 +7,10 @@ import (
 	"sync"
 )
 
-// pendingConns limits the connections that have not logged in, which any client can open: in total,
-// and per address. One more than that closes a random other one. If it closed the oldest, many
-// clients that connect at once would push each other out for ever; if it closed the newest, a few
-// clients that never log in would keep all others out.
+// pendingConns limits the connections that have not logged in, which any client can open: in total
+// and per address. A connection beyond that closes another one at random. Closing the oldest would
+// let many clients that connect at once push each other out forever. Closing the newest would let a
+// few clients that never log in keep all others out.
 type pendingConns struct {
 	most, mostFrom int
 
@@ -24,7 +24,7 @@ type pendingConn struct {
 	set         *pendingConns
 	nc          net.Conn
 	address     netip.Prefix
-	inAll, mine int // its indexes in all and in from; -1: it has left. Guarded by set.mu
+	inAll, mine int // indexes in all and in from, guarded by set.mu; -1: it has left
 }
 
 // The most connections without a login, and the share of them that one address may have.
@@ -50,7 +50,7 @@ func (l *pendingConns) enter(nc net.Conn) *pendingConn {
 	return v
 }
 
-// admit adds v. gone is the connection to close in its place, nil for none.
+// admit adds v and returns the connection to close in its place, nil for none.
 func (l *pendingConns) admit(v *pendingConn) (gone *pendingConn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -68,7 +68,7 @@ func (l *pendingConns) admit(v *pendingConn) (gone *pendingConn) {
 	return gone
 }
 
-// leave removes the connection, which has logged in or is closed. It may be called again.
+// leave removes the connection, which has logged in or is closed. Further calls do nothing.
 func (v *pendingConn) leave() {
 	v.set.mu.Lock()
 	defer v.set.mu.Unlock()
@@ -77,7 +77,7 @@ func (v *pendingConn) leave() {
 	}
 }
 
-// remove removes v. The last of each list takes its place. mu is held.
+// remove removes v. The last element of each list takes its place. The caller holds mu.
 func (l *pendingConns) remove(v *pendingConn) {
 	last := l.all[len(l.all)-1]
 	l.all[v.inAll], last.inAll = last, v.inAll

@@ -17,7 +17,7 @@ func (g *guestAt) RemoteAddr() net.Addr { return &net.TCPAddr{IP: net.ParseIP(g.
 func (g *guestAt) LocalAddr() net.Addr  { return &net.TCPAddr{} }
 func (g *guestAt) Close() error         { g.closed = true; return nil }
 
-// open counts those that were not closed.
+// open counts the guests that were not closed.
 func open(guests []*guestAt) (n int) {
 	for _, g := range guests {
 		if !g.closed {
@@ -27,8 +27,8 @@ func open(guests []*guestAt) (n int) {
 	return n
 }
 
-// TestStrangers: connections without a login are bounded, those of one address, too, and neither
-// keeps newcomers out; a login takes a connection out of the count.
+// TestStrangers checks that connections without a login are bounded in total and per address, that
+// neither bound keeps newcomers out, and that a login ends the counting of a connection.
 func TestStrangers(t *testing.T) {
 	cs := NewClientsFor(8)
 	enter := func(from string) (*guestAt, *Client) {
@@ -67,7 +67,7 @@ func TestStrangers(t *testing.T) {
 	}
 }
 
-// TestDefaultStrangers: the bound leaves files for others.
+// TestDefaultStrangers checks that the default bound leaves files for other uses.
 func TestDefaultStrangers(t *testing.T) {
 	if n := newPendingConns(0).most; n < 1 || n > maxPending || n > openFiles()/pendingShare {
 		t.Errorf("%d, with %d files", n, openFiles())

@@ -18,7 +18,8 @@ func NewPipes(local net.Addr, remote func() net.Addr) *Pipes {
 	return &Pipes{Inlet: NewInlet(local), remote: remote}
 }
 
-// Dial connects to the server. Errors: net.ErrClosed if the listener is closed, that of ctx.
+// Dial connects to the server. It returns net.ErrClosed if the listener is closed, or the error of
+// ctx.
 func (p *Pipes) Dial(ctx context.Context) (net.Conn, error) {
 	near, far := net.Pipe()
 	if err := p.Give(ctx, pipe{far, p.Addr(), p.remote()}); err != nil {

@@ -7,7 +7,7 @@ import "syscall"
 // canReadRaw is true: rawRead works.
 const canReadRaw = true
 
-// rawRead is one read of a socket that does not block.
+// rawRead performs one non-blocking read of a socket.
 func rawRead(fd uintptr, b []byte) (int, error) {
 	for {
 		n, err := syscall.Read(int(fd), b)

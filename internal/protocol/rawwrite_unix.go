@@ -10,7 +10,7 @@ import (
 // canWriteRaw is true: rawWrite works.
 const canWriteRaw = true
 
-// rawWrite is one write to a socket that does not block.
+// rawWrite performs one non-blocking write to a socket.
 func rawWrite(fd uintptr, b []byte) (int, error) {
 	for {
 		n, err := syscall.Write(int(fd), b)

@@ -7,14 +7,14 @@ import (
 	"syscall"
 )
 
-// Sender writes to a socket without waiting, where the system can do that. Only one goroutine at a
-// time may use it, and nothing else may write meanwhile.
+// Sender writes to a socket without waiting, where the system supports that. Only one goroutine at
+// a time may use it, and nothing else may write meanwhile.
 type Sender struct {
 	raw syscall.RawConn // nil: the connection only has Write
 	try func(fd uintptr) bool
 	b   []byte // argument of try
-	n   int    // outcome of try
-	err error  // outcome of try
+	n   int    // result of try
+	err error  // result of try
 }
 
 // Init sets the connection to write to.
@@ -31,8 +31,8 @@ func (s *Sender) Init(nc net.Conn) {
 // Can reports whether Try does anything.
 func (s *Sender) Can() bool { return s.raw != nil }
 
-// Try writes as much of b as the socket takes without waiting, and returns how much that was: maybe
-// nothing, and always nothing after the connection's write deadline.
+// Try writes as much of b as the socket accepts without waiting, and returns how much that was:
+// possibly nothing, and always nothing after the connection's write deadline.
 func (s *Sender) Try(b []byte) (int, error) {
 	s.b = b
 	err := s.raw.Write(s.try)

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// connected is the two ends of a TCP connection.
+// connected returns the two ends of a TCP connection.
 func connected(t *testing.T) (a, b net.Conn) {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
@@ -31,7 +31,7 @@ func connected(t *testing.T) (a, b net.Conn) {
 	return a, b
 }
 
-// TestSender gives a socket more than it takes, without waiting.
+// TestSender gives a socket more than it accepts, without waiting.
 func TestSender(t *testing.T) {
 	a, b := connected(t)
 	var s Sender
@@ -47,14 +47,14 @@ func TestSender(t *testing.T) {
 			t.Fatal(err)
 		}
 		if n == 0 {
-			break // it takes no more: Try has not waited
+			break // the socket is full: Try has not waited
 		}
 		sent += n
 	}
 	if sent == 0 || sent == len(all) {
 		t.Fatalf("%d bytes of %d taken", sent, len(all))
 	}
-	a.(*net.TCPConn).CloseWrite() //nolint:errcheck // the read tells
+	a.(*net.TCPConn).CloseWrite() //nolint:errcheck // the read fails as well
 	got, err := io.ReadAll(b)
 	if err != nil || !bytes.Equal(got, all[:sent]) {
 		t.Errorf("%d bytes came, %v", len(got), err)
@@ -64,8 +64,8 @@ func TestSender(t *testing.T) {
 	}
 }
 
-// TestSenderAfterDeadline writes nothing, and fails not, after a deadline that was
-// for other writes.
+// TestSenderAfterDeadline checks that Try writes nothing and returns no error after a deadline for
+// other writes.
 func TestSenderAfterDeadline(t *testing.T) {
 	a, _ := connected(t)
 	var s Sender
@@ -73,11 +73,11 @@ func TestSenderAfterDeadline(t *testing.T) {
 	if !s.Can() {
 		t.Skip("this system cannot write without waiting")
 	}
-	a.SetWriteDeadline(time.Unix(1, 0)) //nolint:errcheck // Try tells
+	a.SetWriteDeadline(time.Unix(1, 0)) //nolint:errcheck // Try shows it
 	if n, err := s.Try([]byte("x")); n != 0 || err != nil {
 		t.Errorf("%d, %v", n, err)
 	}
-	a.SetWriteDeadline(time.Time{}) //nolint:errcheck // Try tells
+	a.SetWriteDeadline(time.Time{}) //nolint:errcheck // Try shows it
 	if n, err := s.Try([]byte("x")); n != 1 || err != nil {
 		t.Errorf("%d, %v", n, err)
 	}

@@ -12,11 +12,11 @@ import (
 // Shared holds the options that all servers of one broker have in common. A zero value means the
 // default in brackets.
 type Shared struct {
-	Semaphores  *semaphores.Manager // of the broker; nil: there are none
+	Semaphores  *semaphores.Manager // of the broker; nil: none
 	Logins      *Logins             // [of the server's own]
 	Clients     *Clients            // the connections that operators see; nil: none
 	Connections *Limit              // places for connections [no limit]
-	Cluster     Cluster             // that the broker serves; nil: a single node
+	Cluster     Cluster             // the broker's cluster; nil: a single node
 	LoginDelay  time.Duration       // before a refused login is answered [1 s; AMQP 3 s]; negative = none
 	Log         *slog.Logger        // [slog.Default()]
 }

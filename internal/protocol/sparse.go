@@ -16,10 +16,10 @@ const (
 	sparseTime  = time.Minute
 )
 
-// Sparse returns a rate-limited log for lines that clients can cause at will without a login. In a
-// minute it writes one line of the same message for each address ("peer") and "user", and only a
-// few in total. At the end of the minute it writes each of these again if more of them were
-// suppressed, with their number as "left_out".
+// Sparse returns a rate-limited log for lines that clients can cause at will without a login. In
+// each minute it writes a message once for each address ("peer") and "user", and only a few times
+// in total. At the end of the minute it writes the message again for each source with suppressed
+// lines, with their number as "left_out".
 func Sparse(log *slog.Logger) *slog.Logger {
 	return slog.New(&sparse{log.Handler(), &sparseKinds{byMessage: map[string]*sparseKind{}}})
 }
@@ -38,9 +38,9 @@ type sparseKinds struct {
 // sparseKind counts the lines with one message in the current period.
 type sparseKind struct {
 	until   time.Time          // the end of the period
-	written map[sparseFrom]int // sources of written lines, with how many more came; at most sparseLines
+	written map[sparseFrom]int // sources of written lines, with the number suppressed since; at most sparseLines
 	leftOut int                // lines of all other sources
-	telling bool               // tell will run at the end of the period
+	telling bool               // tell is scheduled for the end of the period
 }
 
 // sparseFrom is the source of a line.
@@ -69,7 +69,7 @@ func sourceOf(r slog.Record) (from sparseFrom) {
 	r.Attrs(func(a slog.Attr) bool {
 		switch a.Key {
 		case "peer":
-			host, _, _ := net.SplitHostPort(a.Value.String()) //nolint:errcheck // another form of address is taken as it is
+			host, _, _ := net.SplitHostPort(a.Value.String()) //nolint:errcheck // an address in another form is used as it is
 			from.host = cmp.Or(host, a.Value.String())
 		case "user":
 			from.user = a.Value.String()

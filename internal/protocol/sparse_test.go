@@ -12,8 +12,8 @@ import (
 	"fiveways.dev/fiveways/internal/logtest"
 )
 
-// TestSparse: of a line that comes often one is written in a minute for each source, a few of all,
-// and how many are not.
+// TestSparse checks that a frequent line is written once a minute for each source and only a few
+// times in total, with the number suppressed.
 func TestSparse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var b logtest.Text

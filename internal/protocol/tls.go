@@ -15,23 +15,23 @@ import (
 	"time"
 )
 
-// TLSOptions say how connections are encrypted. A zero value means the default in brackets.
+// TLSOptions configure how connections are encrypted. A zero value means the default in brackets.
 type TLSOptions struct {
 	Cert, Key  string                       // PEM files: the certificate with its intermediate ones, and its key
 	ClientCA   string                       // PEM file: the CAs of clients' certificates; "": none are requested
-	ClientMust bool                         // a client without a certificate is refused
+	ClientMust bool                         // refuse clients without a certificate
 	MinVersion uint16                       // tls.VersionTLS12 or later [tls.VersionTLS12]
 	Plain      func(net.Addr) bool          // clients that may connect without TLS [none]
 	User       CertUser                     // what names the user in a client's certificate [CommonName]
 	Handshake  time.Duration                // how long a handshake may take [10 s]
-	Handshakes int                          // how many may run at a time, as in NewClientsFor
+	Handshakes int                          // how many may run at a time (NewClientsFor)
 	Log        *slog.Logger                 // [slog.Default()]
 	Clock      func() time.Time             // [time.Now]
 	Every      time.Duration                // how often Watch checks the files [10 s]
 	read       func(string) ([]byte, error) // [os.ReadFile]
 }
 
-// ErrTLS is wrapped by errors about certificates and keys that cannot be used.
+// ErrTLS is wrapped by errors about unusable certificates and keys.
 var ErrTLS = errors.New("protocol: cannot serve TLS")
 
 // TLS is the certificate that all protocols present, and the CAs by which clients' certificates are
@@ -40,7 +40,7 @@ var ErrTLS = errors.New("protocol: cannot serve TLS")
 type TLS struct {
 	o           TLSOptions
 	quiet       *slog.Logger  // rate-limited, for lines that any client can cause
-	handshaking *pendingConns // connections in their handshake, of all listeners
+	handshaking *pendingConns // connections of all listeners during their handshake
 	current     atomic.Pointer[generation]
 }
 
@@ -52,7 +52,7 @@ type generation struct {
 	digest [sha256.Size]byte // of the files
 }
 
-// OpenTLS reads the files. Errors: ErrTLS.
+// OpenTLS reads the files. Its errors wrap ErrTLS.
 func OpenTLS(o TLSOptions) (*TLS, error) {
 	o.MinVersion = cmp.Or(o.MinVersion, tls.VersionTLS12)
 	if o.Plain == nil {
@@ -76,7 +76,7 @@ func OpenTLS(o TLSOptions) (*TLS, error) {
 	return t, nil
 }
 
-// files are the contents of the files.
+// files holds the contents of the files.
 type files struct {
 	cert, key, clientCA []byte
 	err                 error // of a file that could not be read
@@ -107,7 +107,7 @@ func (f *files) digest() (d [sha256.Size]byte) {
 	return d
 }
 
-// load makes a generation of the files. Errors name the file at fault but nothing of its contents.
+// load makes a generation of the files. Errors name the faulty file, but nothing of its contents.
 func (t *TLS) load(f files) (*generation, error) {
 	if f.err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrTLS, f.err)
@@ -140,8 +140,8 @@ func (t *TLS) use(g *generation) {
 	t.o.Log.Info("tls: certificate in use", attrs...)
 }
 
-// Reload reads the files again and uses them for new connections; open connections continue. On an
-// error the certificate in use stays.
+// Reload reads the files again and uses them for new connections; open connections continue. After
+// an error the current certificate stays in use.
 func (t *TLS) Reload() error {
 	if t == nil {
 		return nil
@@ -180,7 +180,7 @@ func (t *TLS) Watch(ctx context.Context) {
 	}
 }
 
-// Expiry returns when the certificate in use expires, the zero time without TLS.
+// Expiry returns when the current certificate expires, or the zero time without TLS.
 func (t *TLS) Expiry() time.Time {
 	if t == nil {
 		return time.Time{}
@@ -188,7 +188,7 @@ func (t *TLS) Expiry() time.Time {
 	return t.current.Load().leaf.NotAfter
 }
 
-// Certificate returns the certificate in use, nil without TLS.
+// Certificate returns the current certificate, or nil without TLS.
 func (t *TLS) Certificate() *x509.Certificate {
 	if t == nil {
 		return nil

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// TLSMode says how a protocol uses TLS on a port that also takes plain connections.
+// TLSMode is how a protocol uses TLS on a port that also takes plain connections.
 type TLSMode struct {
 	Protocol string   // for the log
 	ALPN     []string // offered to clients that ask, preferred first; nil: ALPN is not used
@@ -23,11 +23,11 @@ type TLSMode struct {
 	Ask func(nc net.Conn) (rest net.Conn, secure bool, err error)
 }
 
-// handshakeRecord is the first byte of TLS. None of the protocols begins with it.
+// handshakeRecord is the first byte of TLS. No other protocol begins with it.
 const handshakeRecord = 22
 
 // Listen returns a listener whose connections have completed their handshake or are plain. Plain
-// ones are as ln returned them, so that they can be read as fast as without TLS. If t is nil,
+// connections are returned unwrapped, so that reading them is as fast as without TLS. If t is nil,
 // Listen returns ln.
 func (t *TLS) Listen(ln net.Listener, d TLSMode) net.Listener {
 	if t == nil {
@@ -53,8 +53,8 @@ type tlsListener struct {
 	close  context.CancelFunc
 
 	mu      sync.Mutex
-	waiting map[net.Conn]*pendingConn // guarded by mu: connections in their handshake
-	config  *tls.Config               // guarded by mu: of the generation from, with the protocol's ALPN
+	waiting map[net.Conn]*pendingConn // guarded by mu: connections during their handshake
+	config  *tls.Config               // guarded by mu: made of from, with the protocol's ALPN
 	from    *generation               // guarded by mu
 }
 
@@ -70,7 +70,7 @@ func (l *tlsListener) Accept() (net.Conn, error) {
 	}
 }
 
-// Close implements net.Listener. It closes the connections in their handshake.
+// Close implements net.Listener. It closes the connections whose handshake is not complete.
 func (l *tlsListener) Close() error {
 	err := l.Listener.Close()
 	l.mu.Lock()
@@ -82,8 +82,8 @@ func (l *tlsListener) Close() error {
 	return err
 }
 
-// accept runs on its own goroutine. It continues after reporting an error: the caller of Accept
-// decides what to do.
+// accept runs on its own goroutine. It continues after reporting an error, because the caller of
+// Accept decides what to do.
 func (l *tlsListener) accept() {
 	for l.open.Err() == nil {
 		nc, err := l.Listener.Accept()
@@ -103,7 +103,7 @@ func (l *tlsListener) accept() {
 	}
 }
 
-// enter adds a connection that begins its handshake, which may close another one.
+// enter adds a connection whose handshake begins, which may close another one.
 func (l *tlsListener) enter(nc net.Conn) bool {
 	v := l.tls.handshaking.enter(nc)
 	l.mu.Lock()
@@ -117,7 +117,7 @@ func (l *tlsListener) enter(nc net.Conn) bool {
 	return true
 }
 
-// receive finds out whether a client uses TLS, and passes its connection on.
+// receive finds out whether a client uses TLS, and hands over its connection.
 func (l *tlsListener) receive(nc net.Conn) {
 	through, err := l.admit(nc)
 	l.mu.Lock()
@@ -140,7 +140,7 @@ func (l *tlsListener) receive(nc net.Conn) {
 
 var errPlain = errors.New("it connected without TLS, which is required (tls_plain)")
 
-// admit does the handshake of a client within its time limit.
+// admit performs a client's handshake within its time limit.
 func (l *tlsListener) admit(nc net.Conn) (net.Conn, error) {
 	t := l.tls
 	if err := nc.SetDeadline(time.Now().Add(t.o.Handshake)); err != nil {
@@ -154,8 +154,8 @@ func (l *tlsListener) admit(nc net.Conn) (net.Conn, error) {
 	var late net.Error
 	switch {
 	case errors.As(err, &late) && late.Timeout() && l.mode.Ask == nil && t.MayBePlain(nc.RemoteAddr()):
-		// A client that is silent at first does not use TLS, which begins at once. Its protocol
-		// decides how long it may stay silent.
+		// A client that is silent at first does not use TLS, which sends at once. The protocol
+		// decides how long the client may stay silent.
 	case err != nil:
 		return nil, err
 	case secure:
@@ -167,7 +167,7 @@ func (l *tlsListener) admit(nc net.Conn) (net.Conn, error) {
 	return through, nc.SetDeadline(time.Time{})
 }
 
-// handshake does the server's side of the handshake.
+// handshake performs the server's side of the handshake.
 func (l *tlsListener) handshake(nc net.Conn) (net.Conn, error) {
 	secure := tls.Server(nc, l.current())
 	if err := secure.Handshake(); err != nil {
@@ -188,13 +188,13 @@ func (l *tlsListener) current() *tls.Config {
 	return l.config
 }
 
-// Ahead is a connection on which bytes that were read are unread again.
+// Ahead is a connection whose first bytes were read and put back.
 type Ahead struct {
 	net.Conn
 	head []byte
 }
 
-// Unread returns nc with head, which was read from it, unread again.
+// Unread returns nc with head, which was read from it, put back.
 func Unread(nc net.Conn, head []byte) net.Conn { return &Ahead{nc, head} }
 
 // Read implements net.Conn.
@@ -207,11 +207,11 @@ func (c *Ahead) Read(b []byte) (int, error) {
 	return c.Conn.Read(b)
 }
 
-// CloseWrite closes the sending side, if the connection can do that.
+// CloseWrite closes the sending side if the connection supports that.
 func (c *Ahead) CloseWrite() error { return CloseWrite(c.Conn) }
 
-// CloseWrite closes the sending side of a connection, if that can be done, so that the client reads
-// all of it: a socket that is closed with unread input may discard what was sent.
+// CloseWrite closes the sending side of a connection, if it supports that, so that the client reads
+// everything: closing a socket with unread input may discard what was sent.
 func CloseWrite(nc net.Conn) error {
 	if half, ok := nc.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()

@@ -22,7 +22,7 @@ import (
 	"fiveways.dev/fiveways/internal/logtest"
 )
 
-// certificates are files in memory.
+// certificates holds files in memory.
 type certificates struct {
 	mu    sync.Mutex
 	files map[string][]byte
@@ -43,7 +43,7 @@ func (c *certificates) put(name string, b []byte) {
 	c.files[name] = b
 }
 
-// issue makes a new authority and certificate.
+// issue creates a new CA and certificate.
 func (c *certificates) issue(t *testing.T, now time.Time) *authority.Authority {
 	t.Helper()
 	a, err := authority.New("test", now, now.Add(24*time.Hour))
@@ -81,7 +81,7 @@ func trusting(a *authority.Authority) *tls.Config {
 	return &tls.Config{RootCAs: pool, ServerName: "localhost", ClientSessionCache: tls.NewLRUClientSessionCache(4)}
 }
 
-// welcome serves a mode: it says how each connection came, and echoes a line.
+// welcome serves a mode: it reports how each connection arrived, and echoes a line.
 func welcome(t *testing.T, s *TLS, d TLSMode) string {
 	t.Helper()
 	plain, err := net.Listen("tcp", "127.0.0.1:0")
@@ -106,7 +106,7 @@ func welcome(t *testing.T, s *TLS, d TLSMode) string {
 				}
 				line, err := bufio.NewReader(nc).ReadString('\n')
 				if err == nil {
-					io.WriteString(nc, how+line) //nolint:errcheck // the client tells
+					io.WriteString(nc, how+line) //nolint:errcheck // the client checks it
 				}
 			}()
 		}
@@ -114,15 +114,15 @@ func welcome(t *testing.T, s *TLS, d TLSMode) string {
 	return plain.Addr().String()
 }
 
-// say sends a line and returns all that comes back.
+// say sends a line and returns everything that comes back.
 func say(t *testing.T, nc net.Conn, line string) string {
 	t.Helper()
 	defer nc.Close()
-	nc.SetDeadline(time.Now().Add(20 * time.Second)) //nolint:errcheck // the read tells
+	nc.SetDeadline(time.Now().Add(20 * time.Second)) //nolint:errcheck // the read fails as well
 	if _, err := io.WriteString(nc, line+"\n"); err != nil {
 		return err.Error()
 	}
-	b, _ := io.ReadAll(nc) // a connection that is reset says as much by what came
+	b, _ := io.ReadAll(nc) // after a reset, what was received is enough
 	return string(b)
 }
 
@@ -179,7 +179,8 @@ func TestNoTLS(t *testing.T) {
 	}
 }
 
-// A silent client does not hold up others, and is closed with the listener.
+// TestSilentClient checks that a silent client does not hold up others, and is closed with the
+// listener.
 func TestSilentClient(t *testing.T) {
 	s, _, a := openTest(t, TLSOptions{Handshake: time.Hour})
 	plain, err := net.Listen("tcp", "127.0.0.1:0")
@@ -216,7 +217,8 @@ func TestSilentClient(t *testing.T) {
 	}
 }
 
-// A plain client with nothing to say yet is passed on, where it may be plain.
+// TestPlainClientThatWaits checks that a plain client that is silent at first is handed over, where
+// plain connections are allowed.
 func TestPlainClientThatWaits(t *testing.T) {
 	for _, may := range []bool{true, false} {
 		s, _, _ := openTest(t, TLSOptions{Handshake: time.Millisecond, Plain: func(net.Addr) bool { return may }})
@@ -239,9 +241,9 @@ func TestPlainClientThatWaits(t *testing.T) {
 	}
 }
 
-// TestPendingHandshakes: handshakes that do not begin do not keep others out.
+// TestPendingHandshakes checks that handshakes that never begin do not keep other clients out.
 func TestPendingHandshakes(t *testing.T) {
-	s, _, a := openTest(t, TLSOptions{Handshakes: 4, Handshake: time.Hour}) // one of an address
+	s, _, a := openTest(t, TLSOptions{Handshakes: 4, Handshake: time.Hour}) // one per address
 	addr := welcome(t, s, TLSMode{})
 	silent := dial(t, addr)
 	defer silent.Close()
@@ -249,7 +251,7 @@ func TestPendingHandshakes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	silent.SetReadDeadline(time.Now().Add(20 * time.Second)) //nolint:errcheck // the read tells
+	silent.SetReadDeadline(time.Now().Add(20 * time.Second)) //nolint:errcheck // the read fails as well
 	if _, err := silent.Read(make([]byte, 1)); errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Error("another client came, and the silent one is there")
 	}
@@ -296,7 +298,7 @@ func TestReload(t *testing.T) {
 	}
 }
 
-// Files that change are noticed, once whatever they hold.
+// TestWatch checks that changed files are noticed, once for each change whatever they contain.
 func TestWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log logtest.Text
@@ -355,7 +357,7 @@ func TestOpenTLSRefuses(t *testing.T) {
 	}
 }
 
-// Input reads from TLS what it reads from a socket, and holds no buffer while it waits.
+// TestInputOverTLS checks that Input reads the same over TLS, and holds no buffer while it waits.
 func TestInputOverTLS(t *testing.T) {
 	s, _, a := openTest(t, TLSOptions{})
 	plain, err := net.Listen("tcp", "127.0.0.1:0")
@@ -369,7 +371,7 @@ func TestInputOverTLS(t *testing.T) {
 		c, err := tls.Dial("tcp", plain.Addr().String(), trusting(a))
 		if err == nil {
 			<-kicked
-			c.Write(sent) //nolint:errcheck // what came is compared
+			c.Write(sent) //nolint:errcheck // the received data is compared
 			c.Close()
 		}
 	}()

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// tries are commands that show a protocol at work, as user guest, with %s for the address: without
-// TLS, and with TLS but without verifying the certificate.
+// tries are commands that try out a protocol as user guest, with %s for the address: without TLS,
+// and with TLS but without verifying the certificate.
 var tries = map[string][2]string{
 	"amqp": {
 		`python3 -c "import pika; c = pika.BlockingConnection(pika.URLParameters('amqp://%s')).channel(); c.queue_declare('hello'); c.basic_publish('', 'hello', b'hi'); ` +
@@ -30,7 +30,7 @@ func (e *Endpoint) Local() string {
 	return e.Address
 }
 
-// Try returns a command that shows the protocol at work from this machine, over TLS if the address
+// Try returns a command that tries out the protocol from this machine, over TLS if the address
 // takes it.
 func (e *Endpoint) Try() string {
 	host, port, _ := net.SplitHostPort(e.Local()) //nolint:errcheck // the listener has parsed it

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// NoLeader says why a node of a cluster serves no clients, and what to do about it.
+// NoLeader explains why a node of a cluster serves no clients, and what to do about it.
 const NoLeader = "no node leads: a majority of the voters must be up and reach each other; see `fiveways cluster status`"
 
 // maxTurnedAway is the most that is read from a client that is turned away, in bytes.
@@ -26,5 +26,5 @@ func TurnAwayHTTP(nc net.Conn, body func(*http.Request) (mediaType, text string)
 		Header:        http.Header{"Content-Type": {mediaType}, "Cache-Control": {"no-store"}, "X-Content-Type-Options": {"nosniff"}},
 		ContentLength: int64(len(text)), Body: io.NopCloser(strings.NewReader(text)),
 	}
-	w.Write(nc) //nolint:errcheck // a client that has gone needs no answer
+	w.Write(nc) //nolint:errcheck // a client that has left needs no answer
 }

@@ -20,8 +20,8 @@ type request struct {
 	s       *broker.Session
 	group   Group
 	changes []Change
-	// together: the rule is applied once, after all changes. Otherwise it is applied after each
-	// change, as if each had come separately.
+	// together means that the rule is applied once, after all changes. Otherwise it is applied
+	// after each change, as if each had come separately.
 	together bool
 	still    func() // if set, runs instead while no batch is in flight
 	work     func(*round)

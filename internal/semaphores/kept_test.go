@@ -100,8 +100,8 @@ func TestMust(t *testing.T) {
 	n.close()
 }
 
-// When the disk fails, nothing is changed or returned any more. Only the next start shows whether
-// the batch in flight survived.
+// After a disk failure nothing is changed or returned. Only the next start shows whether the batch
+// in flight survived.
 func TestDiskFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fs := vfs.NewErrors(vfs.NewMem())

@@ -41,7 +41,7 @@ func etcdPeer() (*peer, error) {
 	}}, nil
 }
 
-// oursForEtcd starts Fiveways with the etcd API and AMQP. The latter tells when it serves.
+// oursForEtcd starts Fiveways with the etcd API and AMQP. An AMQP handshake shows when it is ready.
 func oursForEtcd(p *peer, binary string) etcdStarter {
 	return func(ctx context.Context) (*etcdServer, error) {
 		port, err := daemon.FreePort()

@@ -40,7 +40,8 @@ func redisPeer() (*peer, error) {
 	}}, nil
 }
 
-// oursForJobs starts Fiveways with the Redis protocol and AMQP. The latter tells when it serves.
+// oursForJobs starts Fiveways with the Redis protocol and AMQP. An AMQP handshake shows when it is
+// ready.
 func oursForJobs(p *peer, binary string) jobsStarter {
 	return func(ctx context.Context, c benchCase) (*jobsServer, error) {
 		port, err := daemon.FreePort()

@@ -95,8 +95,7 @@ func measureAll(ctx context.Context, cases []benchCase, s settings) (*report, er
 	return r, nil
 }
 
-// chosen returns the cases that were requested. It logs the ones that cannot run here and leaves
-// them out.
+// chosen returns the cases that were requested. It logs and omits those that cannot run here.
 func chosen(all []benchCase, s settings) []benchCase {
 	var out []benchCase
 	for _, c := range all {

@@ -52,7 +52,7 @@ func (p pgbench) run(ctx context.Context, end ...string) (done, error) {
 	return parsePgbench(string(out))
 }
 
-// pgbenchProgram returns the path of pgbench, which is beside the server's programs or, where a
+// pgbenchProgram returns the path of pgbench, which is next to the server's programs or, where a
 // system installs clients elsewhere, in the PATH.
 func pgbenchProgram(bin string) string {
 	program := filepath.Join(bin, "pgbench")

@@ -88,8 +88,8 @@ func versionOf(ctx context.Context, dsn string) (version string, err error) {
 	return version, err
 }
 
-// oursForSemaphores starts Fiveways with the Redis protocol, SQL and AMQP. The latter tells when it
-// serves.
+// oursForSemaphores starts Fiveways with the Redis protocol, SQL and AMQP. An AMQP handshake shows
+// when it is ready.
 func oursForSemaphores(p *peer, binary string) semaphoreStarter {
 	return func(ctx context.Context, _ settings) (*semaphoreServer, error) {
 		addr, err := freePorts(2)

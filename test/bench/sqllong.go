@@ -83,8 +83,8 @@ func (q *sqlServer) passSome(ctx context.Context, times, each int64) error {
 // sqlHolders is the number of connections that hold one message each.
 const sqlHolders = 1000
 
-// sqlIdle measures another client before and beside many connections that have consumed a message
-// and do nothing more.
+// sqlIdle measures a client, first alone and then next to many connections that have consumed a
+// message and do nothing more.
 func sqlIdle(ctx context.Context, q *sqlServer, s settings) (values, error) {
 	o := sql.DefaultOptions()
 	o.URL, o.Loads, o.Backlog, o.Duration = q.dsn, []string{"transaction"}, 1000, s.duration

@@ -54,7 +54,7 @@ func postgresPeer() (*peer, error) {
 
 func closed(s *postgres.Server) error { s.Close(); return nil }
 
-// oursForSQL starts Fiveways with SQL and AMQP. The latter tells when it serves.
+// oursForSQL starts Fiveways with SQL and AMQP. An AMQP handshake shows when it is ready.
 func oursForSQL(p *peer, binary string) starter {
 	return func(ctx context.Context) (*sqlServer, error) {
 		port, err := daemon.FreePort()

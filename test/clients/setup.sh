@@ -1,7 +1,9 @@
 #!/bin/sh
-# Installs the client libraries the scripts here use: pika into .venv, amqplib into node/node_modules, Celery into
-# .venv-celery, python-etcd3 and etcd3gw into .venv-etcd; amqp-client stays in Maven's own folder, java/.build has its class path and the compiled programs.
-# Usage: setup.sh [python] [node] [java] [celery] [etcd_python]   (all when none is named). Does nothing for what is already in place.
+# Installs the client libraries for these scripts: pika into .venv, amqplib into node/node_modules,
+# Celery into .venv-celery, python-etcd3 and etcd3gw into .venv-etcd. amqp-client stays in Maven's own
+# folder; java/.build has its class path and the compiled programs.
+# Usage: setup.sh [python] [node] [java] [celery] [etcd_python] (default: all). It skips what is
+# already installed.
 set -eu
 cd "$(dirname "$0")"
 . ../setup.sh

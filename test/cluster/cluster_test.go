@@ -275,6 +275,24 @@ func TestMembers(t *testing.T) {
 	}
 }
 
+// TestJoinWithoutLeader has a node join while no node leads. It is admitted once there is a leader.
+func TestJoinWithoutLeader(t *testing.T) {
+	t.Parallel()
+	c := clustertest.Start(t)
+	token := clustertest.Command(t, "cluster", "token", "--data", c.Nodes[0].Dir)
+	c.Kill(1)
+	c.Kill(2)
+	c.Until("no node leads", func() bool { return c.Status(0).Leader == 0 })
+	c.Add()
+	joined := make(chan error, 1)
+	go func() {
+		_, err := admission.Join(t.Context(), token, c.Nodes[3].Address, filepath.Join(c.Nodes[3].Dir, "cluster"))
+		joined <- err
+	}()
+	c.Up(1)
+	must(t, <-joined)
+}
+
 // askTwice makes a new node request to join and lose the answer. It is the same node when it asks
 // again, and no other node can join with its token.
 func askTwice(t *testing.T, token string, n *clustertest.Node) {

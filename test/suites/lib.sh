@@ -1,23 +1,23 @@
-# What the run.sh of the suites share. Each is called as
-#   run.sh fetch DIR          puts the suite and what it needs into the empty folder DIR
+# Functions for the run.sh scripts of the suites. Each is called as
+#   run.sh fetch DIR          downloads the suite and its dependencies into the empty folder DIR
 #   run.sh run DIR REPORT     runs it against AMQP_HOST:AMQP_PORT (AMQP_URL) as guest, and writes REPORT (JUnit or go test -json);
-#                             SKIP has the names of cases to leave out, one a line
+#                             SKIP has the names of the cases to skip, one per line
 set -eu
 
-# venv makes DIR/venv with the packages that the lines of requirements.txt beside run.sh name.
+# venv creates DIR/venv with the packages listed in requirements.txt next to run.sh.
 venv() {
 	python3 -m venv "$DIR/venv"
 	"$DIR/venv/bin/python" -m pip install --quiet --disable-pip-version-check -r "$HERE/requirements.txt"
 }
 
-# sdist NAME VERSION puts the source package of PyPI into DIR/src.
+# sdist NAME VERSION downloads a source package of PyPI into DIR/src.
 sdist() {
 	"$DIR/venv/bin/python" -m pip download --quiet --disable-pip-version-check --no-deps --no-binary "$1" --dest "$DIR" "$1==$2"
 	mkdir "$DIR/src"
 	tar xzf "$DIR"/*.tar.gz -C "$DIR/src" --strip-components 1
 }
 
-# go_module PATH VERSION puts a Go module into DIR/src, with what its tests need.
+# go_module PATH VERSION downloads a Go module into DIR/src, with the dependencies of its tests.
 go_module() {
 	mkdir "$DIR/get"
 	cd "$DIR/get"
@@ -25,10 +25,10 @@ go_module() {
 	module=$(go mod download -json "$1@$2" | sed -n 's/^\t"Dir": "\(.*\)",$/\1/p')
 	cp -r "$module" "$DIR/src"
 	chmod -R u+w "$DIR/src"
-	cd "$DIR/src" && go vet ./... >/dev/null 2>&1 || true # compiles the tests, and downloads what they import
+	cd "$DIR/src" && go vet ./... >/dev/null 2>&1 || true # compiles the tests and downloads their imports
 }
 
-# crate NAME VERSION puts a crate, whose archive has its tests, into DIR/src.
+# crate NAME VERSION downloads a crate, whose archive includes its tests, into DIR/src.
 crate() {
 	cargo new --quiet --lib --vcs none --name get "$DIR/get"
 	cd "$DIR/get"
@@ -38,7 +38,8 @@ crate() {
 	cp -r "${manifest%/Cargo.toml}" "$DIR/src"
 }
 
-# compile_crate OPTION... compiles the tests of DIR/src, of the library and of each file, and leaves their programs in DIR/tests.
+# compile_crate OPTION... compiles the tests of DIR/src, for the library and for each file, to programs
+# in DIR/tests.
 compile_crate() {
 	cd "$DIR/src"
 	CARGO_PROFILE_TEST_DEBUG=0 CARGO_PROFILE_DEV_DEBUG=0 cargo test --no-run --target-dir "$DIR/target" "$@" 2>"$DIR/compiled" ||
@@ -51,8 +52,9 @@ compile_crate() {
 	rm -rf "$DIR/target"
 }
 
-# run_crate runs the programs in DIR/tests. Only nightly compilers write JUnit, or those that are told to be one. A program
-# writes its report on one line, among what its tests say; cases of files have the file's name.
+# run_crate runs the programs in DIR/tests. Only nightly compilers support JUnit, and compilers that
+# are told to be one. A program prints its report on one line, mixed with the output of its tests;
+# cases of files have the file's name.
 run_crate() {
 	cd "$DIR/src"
 	echo '<testsuites>' >"$REPORT"
@@ -64,8 +66,8 @@ run_crate() {
 	echo '</testsuites>' >>"$REPORT"
 }
 
-# debian_source RELEASE NAME [VERSION] puts the upstream source that Debian keeps of a package into DIR/src. It comes from where this
-# machine has its packages from; the lists of apt stay as they are.
+# debian_source RELEASE NAME [VERSION] downloads Debian's upstream source of a package into DIR/src,
+# from the mirror of this machine. The lists of apt are not changed.
 debian_source() {
 	site=$(apt-get indextargets --format '$(SITE)' | grep -v -- -security | head -n 1)
 	mkdir -p "$DIR/apt/lists/partial" "$DIR/apt/cache/archives/partial" "$DIR/src"
@@ -79,13 +81,13 @@ debian_source() {
 	options="-qq -o Dir::Etc::sourcelist=$DIR/apt/debian.sources -o Dir::Etc::sourceparts=/dev/null \
 		-o Dir::State::lists=$DIR/apt/lists -o Dir::Cache=$DIR/apt/cache -o APT::Sandbox::User=root"
 	apt-get $options update
-	# Parts that upstream adds to its source are not needed, and not every mirror has them.
+	# Additional parts of the upstream source are not needed, and not every mirror has them.
 	(cd "$DIR/apt" && apt-get $options source --download-only --tar-only "$2${3:+=$3}") || ls "$DIR"/apt/*.orig.tar.*
 	tar xf "$DIR"/apt/*.orig.tar.* -C "$DIR/src" --strip-components 1
 	rm -rf "$DIR/apt"
 }
 
-# needs PACKAGE... makes sure of Debian packages: root installs what is missing.
+# needs PACKAGE... requires Debian packages: root installs missing ones.
 needs() {
 	missing=""
 	for package; do dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q ' installed$' || missing="$missing $package"; done
@@ -95,7 +97,7 @@ needs() {
 	DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends $missing
 }
 
-# pytest_run FOLDER ARGUMENT... runs pytest in DIR/src. That a case fails is told by the report.
+# pytest_run FOLDER ARGUMENT... runs pytest in DIR/src. The report has the failures.
 pytest_run() {
 	cd "$DIR/src"
 	set -- "$@" -q -p no:cacheprovider --timeout 60 --junitxml "$REPORT"

@@ -12,11 +12,10 @@
 //   - the newest also lock-tokens.
 //
 // All keys are read, whichever generation wrote them, and the newer ones are always written: older
-// workers ignore them. For two things no way of writing suits all generations, and Options.Oldest
-// decides. A new message goes to mid-circle, where all workers look, or to mids-ready, where 2.x
-// does not look and later workers look first. A finished message with a second version waiting
-// behind it goes back to the queue at once, as in 2.x, or when a worker comes to it, as in later
-// versions.
+// workers ignore them. In two cases no form suits all generations, and Options.Oldest selects one.
+// A new message goes to mid-circle, where all workers look, or to mids-ready, where 2.x does not
+// look and later workers look first. A finished message with a second version waiting behind it
+// goes back to the queue at once, as in 2.x, or when a worker visits it, as in later versions.
 //
 // # Locks
 //

@@ -122,7 +122,7 @@ func (j *Jobs) Records(ctx context.Context, queue string, mids []string) ([]Reco
 		if r.State != worker.None {
 			r.Version = j.version(r, queue, g.text(2), g.integer(3))
 			if r.State == worker.DoneAwaitingGC || r.State == worker.DoneWithBackoff || r.State == worker.DoneWithRequeue {
-				r.Unreadable = nil // its content is not needed any more
+				r.Unreadable = nil // its content is no longer needed
 			}
 		}
 		if behind, ok := g.at(4).(string); ok {

@@ -1,7 +1,7 @@
 // Command go sends three requests through a queue and answers them, with the etcd client
 // (go.etcd.io/etcd/client/v3).
 //
-// ETCDCTL_ENDPOINTS is the address of the broker, by default 127.0.0.1:2379.
+// ETCDCTL_ENDPOINTS is the address of the broker (default 127.0.0.1:2379).
 package main
 
 import (
@@ -25,7 +25,7 @@ func main() {
 	defer c.Close()
 
 	// The last part of a key is the message's own name, here the sender and the number of the
-	// question. A put is answered once the message is on disk.
+	// question. A put is answered when the message is on disk.
 	for i, question := range []string{"1 2", "20 22", "300 400"} {
 		_, err := c.Put(ctx, fmt.Sprintf("/q/examples.sums/p/ann.%d", i+1), question)
 		must(err)

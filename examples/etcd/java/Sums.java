@@ -16,9 +16,9 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.stream.Stream;
 
 /**
- * Asks three questions by a queue and answers them, with jetcd (io.etcd:jetcd-core).
+ * Sends three requests through a queue and answers them, with jetcd (io.etcd:jetcd-core).
  *
- * <p>ETCDCTL_ENDPOINTS says where the broker is; without it 127.0.0.1:2379.
+ * <p>ETCDCTL_ENDPOINTS is the address of the broker (default 127.0.0.1:2379).
  */
 public final class Sums {
     public static void main(String[] args) throws Exception {
@@ -30,10 +30,13 @@ public final class Sums {
             client.getKVClient().delete(text("/q/examples.sums")).get();
             client.getKVClient().delete(text("/q/examples.answers.ann")).get();
         }
-        System.exit(0); // the client's threads need not be waited for
+        System.exit(0); // without waiting for the client's threads
     }
 
-    /** The last part of a key is the message's own name: here it says who asks, and which question it is. A put is answered when the message is on disk. */
+    /**
+     * The last part of a key is the message's own name, here the sender and the number of the
+     * question. A put is answered when the message is on disk.
+     */
     static void ask(KV kv) throws Exception {
         int number = 1;
         for (String question : new String[] {"1 2", "20 22", "300 400"}) {
@@ -42,7 +45,7 @@ public final class Sums {
         }
     }
 
-    /** A watch makes a consumer. What it does not acknowledge goes to others when the watch ends. */
+    /** A watch registers a consumer. What it does not acknowledge goes to other consumers when it ends. */
     static void work(Client client) throws Exception {
         try (Consumer eve = new Consumer(client, "/q/examples.sums/c/eve/")) {
             System.out.printf("eve takes %s and goes home%n", name(eve.next()));
@@ -52,10 +55,11 @@ public final class Sums {
                 KeyValue question = bob.next();
                 String[] asker = name(question).split("\\.");
                 int answer = Stream.of(question.getValue().toString(UTF_8).split(" ")).mapToInt(Integer::parseInt).sum();
-                // The question is acknowledged and its answer sent in one transaction: a crash leaves both or neither.
+                // The question is acknowledged and its answer sent in one transaction, so a crash
+                // leaves both or neither.
                 Op acknowledge = Op.delete(question.getKey(), DeleteOption.DEFAULT);
                 Op send = Op.put(text("/q/examples.answers." + asker[0] + "/p/" + asker[1]), text("" + answer), PutOption.DEFAULT);
-                Cmp held = new Cmp(question.getKey(), Cmp.Op.GREATER, CmpTarget.version(0)); // else another consumer has it now
+                Cmp held = new Cmp(question.getKey(), Cmp.Op.GREATER, CmpTarget.version(0)); // otherwise another consumer has it
                 if (client.getKVClient().txn().If(held).Then(acknowledge, send).commit().get().isSucceeded()) {
                     System.out.println("bob answers " + name(question));
                 }
@@ -73,7 +77,7 @@ public final class Sums {
         }
     }
 
-    /** A watch of a consumer's key, whose messages come one after the other. */
+    /** A watch of a consumer's key, which returns the messages one at a time. */
     static final class Consumer implements AutoCloseable {
         private final BlockingQueue<KeyValue> messages = new LinkedBlockingQueue<>();
         private final Watch.Watcher watcher;

@@ -1,6 +1,6 @@
-// Sends three mails with fetch, which comes with Node.js, and gets them as Server-Sent Events.
+// Sends three mails with Node's built-in fetch, and receives the jobs as Server-Sent Events.
 //
-// BROKER_URL says where the broker is, with a user; without it http://guest:guest@127.0.0.1:15672.
+// BROKER_URL is the address of the broker, with a user (default http://guest:guest@127.0.0.1:15672).
 const broker = new URL(process.env.BROKER_URL || 'http://guest:guest@127.0.0.1:15672')
 const headers = { Authorization: 'Basic ' + btoa(`${broker.username}:${broker.password}`), 'Content-Type': 'application/json' }
 const queue = `${broker.origin}/api/queues/%2F/examples.mails`
@@ -11,13 +11,13 @@ async function ask (method, path, body) {
   return answer
 }
 
-// messages are those of the queue as they come.
+// messages yields the messages of the queue as they arrive.
 async function * messages () {
-  const stream = await ask('GET', '/stream?prefetch=10&lease=1m') // without an ack in a minute another worker gets the message
+  const stream = await ask('GET', '/stream?prefetch=10&lease=1m') // unless acked within a minute, another worker gets the message
   let text = ''
   for await (const part of stream.body.pipeThrough(new TextDecoderStream())) {
     const events = (text + part).split('\n\n')
-    text = events.pop() // may not be whole yet
+    text = events.pop() // may be incomplete
     for (const event of events) {
       const data = event.split('\n').find((line) => line.startsWith('data: '))
       if (data) yield JSON.parse(data.slice(6))
@@ -32,7 +32,7 @@ async function main () {
   }
 
   let sent = 0
-  for await (const message of messages()) { // a real worker has no end
+  for await (const message of messages()) { // a real worker never ends
     const mail = JSON.parse(message.payload)
     const attempt = message.returns + 1
     if (mail.to === 'bob' && attempt === 1) {

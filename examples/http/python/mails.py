@@ -1,6 +1,6 @@
-"""Sends three mails with urllib, which comes with Python.
+"""Sends three mails with Python's built-in urllib.
 
-BROKER_URL says where the broker is, with a user; without it http://guest:guest@127.0.0.1:15672.
+BROKER_URL is the address of the broker, with a user (default http://guest:guest@127.0.0.1:15672).
 """
 import base64
 import json
@@ -16,7 +16,7 @@ queue = f"http://{broker.hostname}:{broker.port}/api/queues/%2F/examples.mails"
 def ask(method, url, body=None):
     headers = {"Authorization": "Basic " + login, "Content-Type": "application/json"}
     request = urllib.request.Request(url, json.dumps(body or {}).encode(), headers, method=method)
-    with urllib.request.urlopen(request, timeout=60) as answer:  # an error of the API is one of Python
+    with urllib.request.urlopen(request, timeout=60) as answer:  # raises an exception for an error of the API
         return json.loads(answer.read() or "null")
 
 
@@ -25,9 +25,9 @@ for number, to in (1, "ann"), (2, "bob"), (3, "eve"):
     ask("POST", queue + "/messages", {"payload": json.dumps({"number": number, "to": to}), "properties": {"content_type": "application/json"}})
 
 sent = 0
-while sent < 3:  # a real worker has no end
+while sent < 3:  # a real worker never ends
     done, later = [], []
-    # Without an ack in a minute somebody else gets them.
+    # Unless acked within a minute, another worker gets them.
     for message in ask("POST", queue + "/messages/take?count=10&wait=30s&lease=1m")["messages"]:
         mail, attempt = json.loads(message["payload"]), message["returns"] + 1
         if mail["to"] == "bob" and attempt == 1:

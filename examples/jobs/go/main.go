@@ -1,6 +1,6 @@
 // Command go sends three mails by background jobs, with package worker.
 //
-// REDIS_URL is the address of the broker, by default redis://127.0.0.1:6380.
+// REDIS_URL is the address of the broker (default redis://127.0.0.1:6380).
 package main
 
 import (
@@ -29,7 +29,7 @@ func main() {
 	}
 	defer jobs.Close()
 
-	// An id is enqueued once, however often it is sent.
+	// A job with an id that is already queued is not added again.
 	mails := worker.Queue[Mail]{Jobs: jobs, Name: "examples.mails"}
 	for _, m := range []Mail{{1, "ann"}, {2, "bob"}, {2, "bob"}, {3, "eve"}} {
 		_, err := mails.Enqueue(ctx, m, worker.EnqueueOptions{MID: fmt.Sprint("mail-", m.Number)})

@@ -1,7 +1,7 @@
 // Command go keeps a crowd platform full with the 1,000 most urgent of 5,000 tasks, with package
 // semaphore.
 //
-// REDIS_URL is the address of the broker, by default redis://127.0.0.1:6380.
+// REDIS_URL is the address of the broker (default redis://127.0.0.1:6380).
 package main
 
 import (
@@ -214,7 +214,7 @@ func (f *feeder) urgent() (n int) {
 	return n
 }
 
-// gaveWay describes what became of the requests to release.
+// gaveWay summarizes the outcome of the requests to release.
 func (f *feeder) gaveWay() string {
 	s := fmt.Sprintf("%d asked to give way, %d taken back, %d finished first", f.asked, f.takenBack, f.finishedFirst)
 	f.asked, f.takenBack, f.finishedFirst = 0, 0, 0

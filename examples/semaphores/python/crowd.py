@@ -1,6 +1,8 @@
-"""Keeps a crowd platform full with the 1,000 most urgent of 5,000 tasks, with pika (pip install pika): requests and events are messages of AMQP.
+"""Keeps a crowd platform full with the 1,000 most urgent of 5,000 tasks, with pika (pip install pika).
 
-AMQP_URL says where the broker is; without it amqp://guest:guest@127.0.0.1:5672/%2F.
+Requests and events are AMQP messages.
+
+AMQP_URL is the address of the broker (default amqp://guest:guest@127.0.0.1:5672/%2F).
 """
 import json
 import os
@@ -13,7 +15,7 @@ KEY = "examples.crowd"
 
 
 class Feeder:
-    """Gives the platform what the semaphore lets go on, and takes back what is to give way."""
+    """Publishes the tasks that the semaphore admits to the platform, and withdraws tasks that must give way."""
 
     def __init__(self, url):
         self.connection = pika.BlockingConnection(pika.URLParameters(url))
@@ -28,7 +30,7 @@ class Feeder:
         self.answers[properties.correlation_id] = json.loads(body)
 
     def ask(self, op, **request):
-        """Sends a request and waits for the answer, which tells of what is on disk."""
+        """Sends a request and waits for the answer, which comes when the change is on disk."""
         properties = pika.BasicProperties(reply_to="amq.rabbitmq.reply-to", correlation_id=str(uuid.uuid4()))
         self.channel.basic_publish("", "amq.semaphore", json.dumps({"op": op, "semaphore": KEY, **request}), properties)
         while properties.correlation_id not in self.answers:
@@ -39,19 +41,19 @@ class Feeder:
         return answer
 
     def watch(self):
-        """Has the events of the semaphore come to a queue. A real program has a durable one, and acknowledges what it has done."""
+        """Binds a queue to the events of the semaphore. A real program uses a durable queue, and acknowledges."""
         queue = self.channel.queue_declare("", exclusive=True).method.queue
         self.channel.queue_bind(queue, "semaphore.events", KEY + ".*")
         self.channel.basic_consume(queue, lambda _c, _m, _p, body: self.events.append(json.loads(body)), auto_ack=True)
 
     def enqueue(self, numbers, more=0):
-        """Puts tasks in line, or changes their priorities when they are there: each has its number and more."""
+        """Enqueues tasks, or changes the priorities of existing ones. A task's priority is its number plus more."""
         entries = [{"task": n, "priority": n + more} for n in numbers]
         self.priorities.update((e["task"], e["priority"]) for e in entries)
         self.ask("enqueue", tasks=entries)
 
     def feed_until(self, enough):
-        """Does what events ask for until it is enough. Events are only hints: what counts is the status of the tasks that they name."""
+        """Handles events until enough returns true. Events are only hints: what counts is the status of the tasks."""
         while not enough():
             while not self.events:
                 self.connection.process_data_events(time_limit=None)
@@ -60,14 +62,15 @@ class Feeder:
             self.look(sorted({e["task"] for e in events if e["event"] in ("Acquired", "TryRelease")}))
 
     def look(self, names):
-        """Gives and takes, as the statuses of tasks say."""
+        """Adds and removes tasks as their statuses require."""
         found = self.ask("status", tasks=names)["tasks"]
         self.on_platform.update(int(t["task"]) for t in found if t["status"] == "ACQUIRED")
         self.most = max(self.most, len(self.on_platform))
         self.give_way([int(t["task"]) for t in found if t["status"] == "TRY_RELEASE"])
 
     def give_way(self, tasks):
-        """Takes tasks from the platform that are asked to. Those in somebody's hands, every fourth, are finished first, the others stand in line again."""
+        """Withdraws tasks that were asked to release. One in four has been begun and is finished first; the others
+        are enqueued again."""
         self.on_platform.difference_update(tasks)
         begun = [t for t in tasks if t % 4 == 0]
         again = [t for t in tasks if t % 4 != 0]
@@ -78,7 +81,7 @@ class Feeder:
         self.ask("enqueue", tasks=[{"task": t, "priority": self.priorities[t]} for t in again])
 
     def finish(self, tasks):
-        """People on the platform finish tasks."""
+        """Finishes these tasks, as people on the platform do."""
         self.on_platform.difference_update(tasks)
         self.done += len(tasks)
         self.ask("release", tasks=list(tasks))
@@ -104,7 +107,7 @@ f.enqueue(range(1, TASKS + 1))  # task 17 has the priority 17
 f.feed_until(lambda: len(f.on_platform) == ACTIVE)
 print(f"{TASKS} tasks in line, {f.span()}")
 
-f.finish(range(4101, 4501))  # people choose what they like
+f.finish(range(4101, 4501))  # people finish tasks of their choice
 f.feed_until(lambda: len(f.on_platform) == ACTIVE)
 print(f"400 done, {f.span()}")
 
@@ -114,7 +117,7 @@ print(f"200 became urgent: {f.gave_way()}")
 print(f"{f.urgent()} urgent on the platform of {len(f.on_platform)}")
 
 f.enqueue(range(201, 211), 10_000)
-f.enqueue(range(201, 211))  # a mistake: those who were asked may stay
+f.enqueue(range(201, 211))  # a mistake: the tasks that were asked may keep running
 f.feed_until(lambda: f.asked == 10)
 print(f"10 became urgent for a moment: {f.gave_way()}")
 

@@ -1,7 +1,7 @@
 // Command go takes coffee orders over SQL with pgx: it posts orders, and consumes them in
 // transactions.
 //
-// SQL_URL is the address of the broker, by default postgres://guest@127.0.0.1:5433/fiveways.
+// SQL_URL is the address of the broker (default postgres://guest@127.0.0.1:5433/fiveways).
 package main
 
 import (
@@ -44,7 +44,7 @@ func run(ctx context.Context) error {
 		}
 	}
 
-	// A consumed message is gone when its transaction commits, and back if it rolls back.
+	// A consumed message is removed if its transaction commits, and returns if it rolls back.
 	broken := errors.New("the machine is broken")
 	err = pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
 		drink, table, err := order(ctx, tx)

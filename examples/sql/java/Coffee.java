@@ -7,9 +7,10 @@ import java.sql.Statement;
 import java.util.Map;
 
 /**
- * Takes orders of coffee by SQL: posts, and consumes in transactions, with the JDBC driver (org.postgresql:postgresql).
+ * Takes coffee orders over SQL with the JDBC driver (org.postgresql:postgresql): it posts orders, and consumes them in
+ * transactions.
  *
- * <p>JDBC_URL says where; without it jdbc:postgresql://127.0.0.1:5433/fiveways?user=guest.
+ * <p>JDBC_URL is the address of the broker (default jdbc:postgresql://127.0.0.1:5433/fiveways?user=guest).
  */
 public final class Coffee {
     record Order(String drink, String table) {}
@@ -31,7 +32,7 @@ public final class Coffee {
         }
     }
 
-    /** Posts one order; with autocommit it is on disk when this returns. The driver turns a Map into hstore where the server says so. */
+    /** Posts one order. With autocommit it is on disk when this returns. The driver converts a Map to hstore. */
     static void post(Connection c, Map<String, String> data, String table) throws SQLException {
         try (PreparedStatement s = c.prepareStatement("select mbus4.post('coffee', ?::hstore, properties => hstore('table', ?))")) {
             s.setObject(1, data);
@@ -40,7 +41,7 @@ public final class Coffee {
         }
     }
 
-    /** Consumes all orders. What is consumed is gone when its transaction commits, and back when it does not. */
+    /** Consumes all orders. A consumed message is removed if its transaction commits, and returns if it rolls back. */
     static void consume(Connection c) throws SQLException {
         c.setAutoCommit(false);
         Order first = order(c);
@@ -54,7 +55,7 @@ public final class Coffee {
         c.setAutoCommit(true);
     }
 
-    /** Consumes one order; null when there is none that can be had now. */
+    /** Consumes one order; null if no message is available now. */
     static Order order(Connection c) throws SQLException {
         try (PreparedStatement s = c.prepareStatement("select data, properties->'table' from mbus4.consume('coffee')"); ResultSet r = s.executeQuery()) {
             if (!r.next()) return null;

@@ -1,6 +1,7 @@
-// Takes orders of coffee by SQL: posts, and consumes in transactions, with node-postgres (npm install pg).
+// Takes coffee orders over SQL with node-postgres (npm install pg): it posts orders, and consumes them in
+// transactions.
 //
-// SQL_URL says where; without it postgres://guest@127.0.0.1:5433/fiveways.
+// SQL_URL is the address of the broker (default postgres://guest@127.0.0.1:5433/fiveways).
 const { Client } = require('pg')
 
 async function main () {
@@ -8,18 +9,19 @@ async function main () {
   await client.connect()
   await client.query("select mbus4.create_queue('coffee', 4)")
 
-  // A post outside of a transaction is on disk when its promise is kept. hstore(text[], text[]) spares quoting keys and values.
+  // A post outside a transaction is on disk when its promise is fulfilled. With hstore(text[], text[]) keys and
+  // values need no quoting.
   const drinks = ['espresso', 'tea']
   for (const [i, drink] of drinks.entries()) {
     await client.query("select mbus4.post('coffee', hstore($1::text[], $2::text[]), properties => hstore('table', $3))",
       [['drink'], [drink], String(i + 1)])
   }
 
-  // node-postgres does not know hstore: ask for JSON, or for single values.
+  // node-postgres does not support hstore: select JSON, or single values.
   const order = async () =>
     (await client.query("select hstore_to_json(data) as data, properties->'table' as table from mbus4.consume('coffee')")).rows[0]
 
-  // What is consumed is gone when its transaction commits, and back when it does not.
+  // A consumed message is removed if its transaction commits, and returns if it rolls back.
   await client.query('begin')
   try {
     const got = await order()
@@ -34,7 +36,7 @@ async function main () {
     const got = await order()
     if (got) console.log(`${got.data.drink} for table ${got.table}: made`)
     await client.query('commit')
-    if (!got) break // nothing that can be had now
+    if (!got) break // no message is available now
   }
 
   await client.query("select mbus4.drop_queue('coffee')")

@@ -1,6 +1,7 @@
-"""Takes orders of coffee by SQL: posts, and consumes in transactions, with psycopg 3 (pip install "psycopg[binary]").
+"""Takes coffee orders over SQL with psycopg 3 (pip install "psycopg[binary]"): posts orders, and consumes them in
+transactions.
 
-SQL_URL says where; without it postgres://guest@127.0.0.1:5433/fiveways.
+SQL_URL is the address of the broker (default postgres://guest@127.0.0.1:5433/fiveways).
 """
 import os
 
@@ -12,7 +13,7 @@ conn = psycopg.connect(os.environ.get("SQL_URL", "postgres://guest@127.0.0.1:543
 register_hstore(TypeInfo.fetch(conn, "hstore"), conn)
 conn.execute("select mbus4.create_queue('coffee', 4)")
 
-# A post outside of a transaction is on disk when it returns.
+# A post outside a transaction is on disk when it returns.
 for table, drink in enumerate(["espresso", "tea"], 1):
     conn.execute("select mbus4.post('coffee', %s, properties => %s)", ({"drink": drink}, {"table": str(table)}))
 
@@ -21,7 +22,7 @@ def order():
     return conn.execute("select data, properties from mbus4.consume('coffee')").fetchone()
 
 
-# What is consumed is gone when its transaction commits, and back when it does not.
+# A consumed message is removed if its transaction commits, and returns if it rolls back.
 try:
     with conn.transaction():
         data, properties = order()
@@ -32,7 +33,7 @@ except RuntimeError as e:
 while True:
     with conn.transaction():
         got = order()
-        if got is None:  # nothing that can be had now
+        if got is None:  # no message is available now
             break
         data, properties = got
         print(f"{data['drink']} for table {properties['table']}: made")

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	admitPatience = 20 * time.Second // to make a newcomer with a valid token a member
+	admitPatience = 20 * time.Second // to find a leader, and to make a newcomer with a valid token a member
 	askPatience   = 30 * time.Second // for the whole exchange, including request and answer
 )
 
@@ -31,9 +31,9 @@ type Newcomer struct {
 
 // Host is a node that can be asked to admit others.
 type Host interface {
-	// Leader returns the address of the leader, or "" if none is known, and whether this node
-	// leads.
-	Leader() (address string, here bool)
+	// Leader returns the address of the leader and whether this node leads. If no leader is known,
+	// it waits for one, and returns "" when ctx ends.
+	Leader(ctx context.Context) (address string, here bool)
 	// Add makes a newcomer a member of the cluster, and returns its number and the addresses of the
 	// members. A repeated request with the same key gets the same number. Add refuses a newcomer
 	// with another key if the token was used, and one that does not support the level of the log.
@@ -93,19 +93,19 @@ func (id *Identity) serve(nc *tls.Conn, q *request, t Token, h Host) (a answer, 
 	if err := checkAddress(q.address); err != nil {
 		return a, err
 	}
-	switch leader, here := h.Leader(); {
-	case here:
-	case leader == "":
-		return a, errNoLeader
-	default:
-		return answer{outcome: elsewhere, text: leader}, nil
-	}
 	ctx, cancel := context.WithTimeout(context.Background(), admitPatience)
 	defer cancel()
 	go func() {
 		nc.Read(make([]byte, 1)) //nolint:errcheck // returns when the newcomer closes the connection
 		cancel()
 	}()
+	switch leader, here := h.Leader(ctx); {
+	case here:
+	case leader == "":
+		return a, errNoLeader
+	default:
+		return answer{outcome: elsewhere, text: leader}, nil
+	}
 	a = answer{outcome: admitted, cluster: id.cluster, authority: id.authority.Pair()}
 	if a.node, a.addresses, err = h.Add(ctx, Newcomer{q.address, t, hash, q.levels}); err != nil {
 		return a, err

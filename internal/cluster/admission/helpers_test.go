@@ -47,7 +47,7 @@ type host struct {
 	asked bool // a method was called
 }
 
-func (h *host) Leader() (string, bool) {
+func (h *host) Leader(context.Context) (string, bool) {
 	h.asked = true
 	return h.leader, h.here
 }

@@ -290,7 +290,7 @@ func (c *Control) resign(w http.ResponseWriter, _ *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// remove removes a node from the cluster for ever: node=N.
+// remove removes a node from the cluster forever: node=N.
 func (c *Control) remove(w http.ResponseWriter, r *http.Request) {
 	node, err := c.member(r)
 	if err != nil {

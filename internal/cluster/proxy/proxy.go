@@ -179,8 +179,8 @@ func (p *Proxy) pass(nc, to net.Conn) {
 	<-ended
 }
 
-// copyTo copies to dst until src ends, and then closes the write side of dst. dst may go on sending
-// for a while.
+// copyTo copies to dst until src ends, and then closes the write side of dst. dst may continue to
+// send for a while.
 func copyTo(dst, src net.Conn) {
 	_, err := io.Copy(dst, src)
 	if err != nil || protocol.CloseWrite(dst) != nil {

@@ -221,7 +221,7 @@ func TestWait(t *testing.T) {
 	})
 }
 
-// TestNoLeader checks that a client does not wait for ever, and only briefly if there has been no
+// TestNoLeader checks that a client does not wait forever, and only briefly if there has been no
 // leader for long. It gets an error.
 func TestNoLeader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

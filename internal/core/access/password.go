@@ -1,7 +1,7 @@
 package access
 
 import (
-	"crypto/md5" // #nosec G501 -- reads RabbitMQ's hashes; none is made
+	"crypto/md5" // #nosec G501 -- verifies RabbitMQ's hashes; none is created
 	"crypto/sha256"
 	"crypto/sha512"
 	"crypto/subtle"
@@ -13,7 +13,8 @@ import (
 	"golang.org/x/crypto/argon2"
 )
 
-// The ways to keep a password. The names are those of RabbitMQ's definitions, and are on disk.
+// The algorithms of stored passwords. The names are those of RabbitMQ's definitions, and are on
+// disk.
 const (
 	Argon2id     = "argon2id"                       // the hash is a PHC string: $argon2id$v=19$m=…,t=…,p=…$salt$hash
 	RabbitSHA256 = "rabbit_password_hashing_sha256" // base64 of salt (4 bytes) and SHA-256(salt password)
@@ -21,7 +22,7 @@ const (
 	RabbitMD5    = "rabbit_password_hashing_md5"    // as before, with MD5
 )
 
-// ErrHash means that a password hash has a form that cannot be checked.
+// ErrHash means that a password hash has a form that Verify cannot check.
 var ErrHash = errors.New("not a valid password hash")
 
 // The cost of new passwords: OWASP's first recommendation for little memory.
@@ -32,7 +33,7 @@ const (
 	argonKey     = 32 // bytes
 )
 
-// The highest cost that a hash from elsewhere may have at a login, and the lengths of its parts.
+// The highest cost that a hash from elsewhere may have, and the limits on the lengths of its parts.
 const (
 	maxArgonMemory  = 256 << 10 // KiB
 	maxArgonTime    = 16
@@ -42,10 +43,10 @@ const (
 	maxArgonPart    = 64
 )
 
-// rabbitSalt is the length of the salt that RabbitMQ puts before its hash, in bytes.
+// rabbitSalt is the length in bytes of the salt in front of RabbitMQ's hash.
 const rabbitSalt = 4
 
-// Secret is a stored password. With an empty hash no login succeeds.
+// Secret is a stored password. With an empty hash every login fails.
 type Secret struct {
 	Algorithm string `json:"algorithm,omitempty"`
 	Hash      string `json:"hash,omitempty"`
@@ -62,7 +63,7 @@ func NewSecret(password string, salt []byte) Secret {
 		base64.RawStdEncoding.EncodeToString(salt), base64.RawStdEncoding.EncodeToString(key))}
 }
 
-// Check checks that Verify knows the form of the secret. Errors: ErrHash.
+// Check checks that Verify knows the form of the secret. It returns ErrHash if not.
 func (s Secret) Check() error {
 	if s.Hash == "" {
 		return nil
@@ -85,7 +86,7 @@ func (s Secret) Check() error {
 // Slow reports whether Verify is expensive, as it is for argon2id.
 func (s Secret) Slow() bool { return s.Algorithm == Argon2id }
 
-// Verify reports whether the password is right. The empty password never is.
+// Verify reports whether the password is correct. Empty passwords are rejected.
 func (s Secret) Verify(password string) bool {
 	if s.Hash == "" || password == "" {
 		return false
@@ -102,7 +103,7 @@ func (s Secret) Verify(password string) bool {
 	return subtle.ConstantTimeCompare(sum(append(raw[:rabbitSalt:rabbitSalt], password...)), raw[rabbitSalt:]) == 1
 }
 
-// rabbitHash is the hash function of one of RabbitMQ's algorithms, nil for others.
+// rabbitHash returns the hash function of one of RabbitMQ's algorithms, or nil for others.
 func rabbitHash(algorithm string) func([]byte) []byte {
 	switch algorithm {
 	case RabbitSHA256:
@@ -110,7 +111,7 @@ func rabbitHash(algorithm string) func([]byte) []byte {
 	case RabbitSHA512:
 		return func(b []byte) []byte { h := sha512.Sum512(b); return h[:] }
 	case RabbitMD5:
-		return func(b []byte) []byte { h := md5.Sum(b); return h[:] } // #nosec G401 -- reads RabbitMQ's hashes; none is made
+		return func(b []byte) []byte { h := md5.Sum(b); return h[:] } // #nosec G401 -- verifies RabbitMQ's hashes; none is created
 	}
 	return nil
 }

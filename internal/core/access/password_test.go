@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// The first three were made by RabbitMQ 3.10, the fourth by the reference implementation's vector
-// of argon2id.
+// secrets: the first three were created by RabbitMQ 3.10; the fourth is the test vector of
+// argon2id's reference implementation.
 var secrets = []Secret{
 	{Algorithm: RabbitSHA256, Hash: "60HroJn3ODS/ag7/Ek1h6Nr4COd75EMtooQSKyMNSeZ8afbF"},
 	{Algorithm: RabbitSHA512, Hash: "aRaqV0kudQaoX6rA4U+4m7BloSaQsH4g0hxgGf+PZh3+ZQVDcxtgVbKoBnsImTz63pOx5twKYlwzps5RinNQtggW51A="},
@@ -34,8 +34,8 @@ func TestSecretsVerify(t *testing.T) {
 	}
 }
 
-// A hash that another implementation made: `echo -n password | argon2 somesalt -id -t 2 -m 16 -p 1
-// -l 24` of the reference implementation's tests.
+// TestArgonOfOthers checks a hash that another implementation created: `echo -n password | argon2
+// somesalt -id -t 2 -m 16 -p 1 -l 24` of the reference implementation's tests.
 func TestArgonOfOthers(t *testing.T) {
 	s := Secret{Algorithm: Argon2id, Hash: "$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc"}
 	if !s.Verify("password") || s.Verify("passwort") {

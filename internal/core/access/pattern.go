@@ -9,20 +9,20 @@ import (
 	"fiveways.dev/fiveways/internal/core/pattern"
 )
 
-// ErrPattern means that a text is not a regular expression that can be used here.
+// ErrPattern means that a text is not a valid regular expression.
 var ErrPattern = errors.New("not a valid regular expression")
 
 // Everything is the pattern that matches every name.
 const Everything = ".*"
 
-// Pattern is a regular expression that is searched in names. The empty one matches only the empty
-// name, the zero value nothing.
+// Pattern is a regular expression that is searched in names. The empty pattern matches only the
+// empty name, the zero value nothing.
 type Pattern struct {
 	source string
 	re     *pattern.Pattern
 }
 
-// Compile reads a pattern. Errors: ErrPattern.
+// Compile compiles a pattern. It returns ErrPattern if the pattern is invalid.
 func Compile(source string) (*Pattern, error) {
 	text := source
 	if text == "" {
@@ -35,7 +35,7 @@ func Compile(source string) (*Pattern, error) {
 	return &Pattern{source: source, re: re}, nil
 }
 
-// String is the pattern as it was given.
+// String returns the source of the pattern.
 func (p *Pattern) String() string { return p.source }
 
 // Everything reports whether every name matches.
@@ -51,16 +51,15 @@ func (p *Pattern) MatchBytes(name []byte) bool {
 	return p.re != nil && (p.Everything() || p.re.MatchBytes(name))
 }
 
-// Variables are what a topic template may name.
+// Variables are the values for a topic template.
 type Variables struct {
 	Username string
 	VHost    string
 	ClientID string // "": the protocol has none, and {client_id} is not replaced
 }
 
-// Expand makes the pattern of a topic permission from its template: {username}, {vhost} and
-// {client_id} become their values, literally. If the result is not a valid pattern it matches
-// nothing.
+// Expand expands the template of a topic permission: {username}, {vhost} and {client_id} are
+// replaced by their values, literally. If the result is not a valid pattern, it matches nothing.
 func Expand(template string, v Variables) *Pattern {
 	values := []string{"{username}", regexp.QuoteMeta(v.Username), "{vhost}", regexp.QuoteMeta(v.VHost)}
 	if v.ClientID != "" {
@@ -73,7 +72,7 @@ func Expand(template string, v Variables) *Pattern {
 	return p
 }
 
-// CheckTemplate checks that a template is a pattern. Errors: ErrPattern.
+// CheckTemplate checks that a template is a valid pattern. It returns ErrPattern if not.
 func CheckTemplate(template string) error {
 	_, err := Compile(strings.NewReplacer("{username}", "u", "{vhost}", "v", "{client_id}", "c").Replace(template))
 	return err

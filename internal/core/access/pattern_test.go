@@ -56,10 +56,10 @@ func TestTopicTemplates(t *testing.T) {
 		want          bool
 	}{
 		{"^{username}\\.", "al.ice.x", v, true},
-		{"^{username}\\.", "alxice.x", v, false}, // a name is no pattern
+		{"^{username}\\.", "alxice.x", v, false}, // a name is not interpreted as a pattern
 		{"^{vhost}-{client_id}$", "/-c+1", v, true},
 		{"^{vhost}-{client_id}$", "/-cc1", v, false},
-		{"^{client_id}$", "{client_id}", Variables{Username: "u", VHost: "v"}, true}, // nothing to put there
+		{"^{client_id}$", "{client_id}", Variables{Username: "u", VHost: "v"}, true}, // no value to insert
 		{"", "k", v, false}, {".*", "k", v, true},
 		{"^[{username}]$", "x", Variables{Username: "z-a"}, false},
 	} {

@@ -37,7 +37,7 @@ const scramPrefix = "SCRAM-SHA-256$"
 func NewScram(password string, salt []byte) Scram {
 	salted, err := pbkdf2.Key(sha256.New, prepared(password), salt, ScramIterations, sha256.Size)
 	if err != nil {
-		panic("access: PBKDF2 with fixed parameters: " + err.Error()) // only lengths that are not ours are refused
+		panic("access: PBKDF2 with fixed parameters: " + err.Error()) // fails only for other lengths
 	}
 	stored := sha256.Sum256(scramKey(salted, "Client Key"))
 	return ScramKeys{Iterations: ScramIterations, Salt: salt, Stored: stored[:], Server: scramKey(salted, "Server Key")}.Scram()
@@ -64,7 +64,7 @@ func (k ScramKeys) Scram() Scram {
 	return Scram(fmt.Sprintf("%s%d:%s$%s:%s", scramPrefix, k.Iterations, b64(k.Salt), b64(k.Stored), b64(k.Server)))
 }
 
-// Keys decodes a verifier. Errors: ErrHash.
+// Keys decodes a verifier. It returns ErrHash if the verifier is malformed.
 func (s Scram) Keys() (ScramKeys, error) {
 	rest, ok := strings.CutPrefix(string(s), scramPrefix)
 	head, keys, ok2 := strings.Cut(rest, "$")

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestScramIsPostgresOwn: what PostgreSQL 15 made of passwords with these salts; clients prove
-// passwords against it.
+// TestScramIsPostgresOwn compares with the verifiers that PostgreSQL 15 computed for these salts,
+// and checks that clients can prove their passwords with them.
 func TestScramIsPostgresOwn(t *testing.T) {
 	for _, known := range postgresVerifiers {
 		keys, err := Scram(known.verifier).Keys()
@@ -43,8 +43,8 @@ func TestScramThatIsNone(t *testing.T) {
 	}
 }
 
-// postgresVerifiers are rolpassword of PostgreSQL 15: plain, with characters that are mapped, and
-// one that cannot be normalized.
+// postgresVerifiers are rolpassword values of PostgreSQL 15: a plain password, one with characters
+// that are mapped, and one that cannot be normalized.
 var postgresVerifiers = []struct{ password, verifier string }{
 	{"secret", "SCRAM-SHA-256$4096:Z2FedI4tkVYkTH0SCzCxuA==$3dRwJpJOgCEIJ65KkTe3RK4wXfLqc/kFc/v6werpLm4=:3IVqb5b+w3zPweFW7XTzYQRiEyqEUJeNz/VCQb8HfrY="},
 	{"пароль ™", "SCRAM-SHA-256$4096:f/FzCdxXhQbRvBSRTHssKw==$A5RxZSTMg3nw3mdtzmypY+JcJZBCcODChPrEHv+GuLc=:jMdL1AC8xXCFODZePbYKeDdiPiQ6FjmGYcFaM4cmCHA="},

@@ -2,10 +2,10 @@ package catalog
 
 import "maps"
 
-// The model of access: users, virtual hosts, and what each user may do in each. All of it is
-// durable. Outside of the engine, the HTTP API and the command line decide what a tag allows there.
+// Access control: users, virtual hosts, and what each user may do in each. All of it is durable.
+// What a tag allows outside the engine is decided by the HTTP API and the command line.
 
-// The tags that mean something to the engine or to RabbitMQ's tools. Other tags are stored and
+// The tags with a meaning for the engine or for RabbitMQ's tools. Other tags are only stored and
 // shown.
 const (
 	TagAdministrator = "administrator"
@@ -16,16 +16,16 @@ const (
 const (
 	LimitConnections = "max-connections" // of a virtual host or of a user
 	LimitQueues      = "max-queues"      // of a virtual host
-	LimitChannels    = "max-channels"    // of a user, over all its connections
+	LimitChannels    = "max-channels"    // of a user, across all its connections
 
-	LimitPublishRate  = "max-publish-rate"       // of a virtual host or of a user, messages per second
+	LimitPublishRate  = "max-publish-rate"       // of a virtual host or a user, messages per second
 	LimitPublishBytes = "max-publish-bytes-rate" // the same, bytes of bodies per second
 )
 
 // Limits are the limits that have been set, by name.
 type Limits map[string]int64
 
-// Get returns a limit; below 0 there is none.
+// Get returns a limit. A value below 0 means no limit.
 func (l Limits) Get(name string) int64 {
 	if n, ok := l[name]; ok {
 		return n
@@ -33,7 +33,7 @@ func (l Limits) Get(name string) int64 {
 	return -1
 }
 
-// With returns a copy in which one limit is changed, or, with remove, removed.
+// With returns a copy in which one limit is changed or, if remove is true, removed.
 func (l Limits) With(name string, n int64, remove bool) Limits {
 	c := maps.Clone(l)
 	if remove {
@@ -47,28 +47,29 @@ func (l Limits) With(name string, n int64, remove bool) Limits {
 	return c
 }
 
-// User is somebody who may log in.
+// User is a user who may log in.
 type User struct {
 	Name         string
 	Tags         []string
 	Hash         string // of the password; "": the user cannot log in with one
-	Algorithm    string // how Hash was made: access.Argon2id, …
+	Algorithm    string // how Hash was computed: access.Argon2id, …
 	LoopbackOnly bool   // may log in only from this machine
 	Limits       Limits
-	// Made distinguishes the user from earlier ones with its name, whose grants it must not
+	// Made distinguishes the user from earlier ones with its name, whose permissions it must not
 	// inherit.
 	Made uint64
 }
 
-// UserSpec creates a user or changes one, whose password and tags become these. The password is
-// given in clear text (Password) or as a hash; without both the user cannot log in with a password.
+// UserSpec creates a user, or replaces the password and tags of an existing one. The password is
+// given in clear text (Password) or as a hash. Without either, the user cannot log in with a
+// password.
 type UserSpec struct {
 	Name      string
 	Password  string // hashed before it is stored or logged
 	Hash      string
-	Algorithm string // of Hash; "" is RabbitMQ's default, rabbit_password_hashing_sha256
+	Algorithm string // of Hash; "" means RabbitMQ's default, rabbit_password_hashing_sha256
 	Tags      []string
-	MakeOnly  bool // an existing user is left unchanged
+	MakeOnly  bool // leave an existing user unchanged
 }
 
 // VHostSpec creates a virtual host or changes its description.
@@ -76,15 +77,15 @@ type VHostSpec struct {
 	Name             string
 	Description      string
 	Tags             []string
-	DefaultQueueType string // stored for tools; all queues are of one type here
+	DefaultQueueType string // stored for tools; here all queues have the same type
 }
 
 // VHostInfo describes a virtual host.
 type VHostInfo struct {
 	VHostSpec
 	Limits    Limits
-	Queues    int // currently declared, exclusive ones included
-	Exchanges int // currently declared, predeclared ones included
+	Queues    int // currently declared, including exclusive ones
+	Exchanges int // currently declared, including predeclared ones
 	Tapped    bool
 }
 

@@ -6,8 +6,8 @@ import (
 	"fiveways.dev/fiveways/internal/core/message"
 )
 
-// firstDifference compares the named arguments of two declarations. Integers
-// are equal whatever their width. received and current are nil for none.
+// firstDifference compares the named arguments of two declarations. Integers of different widths
+// are equal if their values are. received and current are nil if the argument is missing.
 func firstDifference(received, current message.Table, names []string) (name string, r, c any, same bool) {
 	for _, name := range names {
 		r, hasR := received.Get(name)

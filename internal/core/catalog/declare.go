@@ -8,8 +8,8 @@ import (
 	"fiveways.dev/fiveways/internal/core/routing"
 )
 
-// DeclareQueue adds a queue. If it exists the declaration must be equivalent. A passive declaration
-// only checks that it exists. Errors: ErrAccessRefused, ErrQueueNotFound, ErrExclusive,
+// DeclareQueue adds a queue. If the queue exists, the declaration must be equivalent. A passive
+// declaration only checks that it exists. Errors: ErrAccessRefused, ErrQueueNotFound, ErrExclusive,
 // ErrInequivalent, ErrQueueLimit.
 func (e *Edit) DeclareQueue(spec *QueueSpec) error {
 	if !spec.Passive {
@@ -70,7 +70,7 @@ func (e *Edit) KeepQueue(q *Queue) bool {
 	return true
 }
 
-// newQueue builds a queue that is declared.
+// newQueue builds a new queue.
 func (e *Edit) newQueue(name string, p *QueuePolicy) *Queue {
 	q := e.state.engine.NewQueue()
 	q.ID, q.Name, q.In, q.Declared = e.state.nextQueue, name, e.v, p.kept()
@@ -104,7 +104,7 @@ func (e *Edit) DeleteQueue(name string) error {
 	}
 	q, err := e.Usable(name)
 	if errors.Is(err, failure.ErrQueueNotFound) {
-		e.Durable = true // its deletion may not be durable yet
+		e.Durable = true // the deletion may not be durable yet
 		return nil
 	}
 	if err == nil {
@@ -202,7 +202,7 @@ func (e *Edit) DeleteExchange(name string, ifUnused bool) error {
 	}
 	x, ok := e.table.Exchange(name)
 	if !ok {
-		e.Durable = true // its deletion may not be durable yet
+		e.Durable = true // the deletion may not be durable yet
 		return nil
 	}
 	if ifUnused && x.BindingCount() > 0 {
@@ -212,7 +212,8 @@ func (e *Edit) DeleteExchange(name string, ifUnused bool) error {
 	return nil
 }
 
-// endExchange deletes an exchange and its bindings, and the exchanges that go with these.
+// endExchange deletes an exchange with its bindings, and the auto-delete exchanges that lose their
+// last binding with it.
 func (e *Edit) endExchange(x *routing.Exchange) {
 	removed, err := e.removeExchange(x.Spec.Name)
 	if err != nil {
@@ -224,8 +225,7 @@ func (e *Edit) endExchange(x *routing.Exchange) {
 	e.sweep(removed)
 }
 
-// sweep deletes the auto-delete exchanges that were sources of the removed bindings and have none
-// left.
+// sweep deletes the auto-delete exchanges that lost their last binding to removed.
 func (e *Edit) sweep(removed []routing.Binding) {
 	for _, b := range removed {
 		if x, ok := e.table.Exchange(b.Source); ok && x.Spec.AutoDelete && x.BindingCount() == 0 {
@@ -258,12 +258,12 @@ func (e *Edit) Bind(spec *BindSpec) error {
 	return nil
 }
 
-// Unbind removes a binding. If the binding or one of its ends does not exist, that is no error.
+// Unbind removes a binding. It is no error if the binding or one of its ends does not exist.
 // Errors: ErrAccessRefused, ErrDefaultExchange, ErrExclusive.
 func (e *Edit) Unbind(spec *BindSpec) error {
 	b, err := e.binding(spec, false)
 	if errors.Is(err, failure.ErrQueueNotFound) || errors.Is(err, failure.ErrExchangeNotFound) {
-		e.Durable = true // its deletion may not be durable yet
+		e.Durable = true // the deletion may not be durable yet
 		return nil
 	}
 	if err != nil {
@@ -313,7 +313,7 @@ func (e *Edit) binding(spec *BindSpec, mustExist bool) (b routing.Binding, err e
 	return b, nil
 }
 
-// routingError turns an error of core/routing into the engine's; nil stays nil.
+// routingError converts an error of core/routing to the engine's error. nil stays nil.
 func (e *Edit) routingError(err error, name string, spec *ExchangeSpec) error {
 	if err == nil {
 		return nil

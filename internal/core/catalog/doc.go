@@ -10,10 +10,10 @@
 //
 // # One code path for live changes and replay
 //
-// A declaration, after its permissions are checked, and State.Apply, with a fact, end in the same
+// A declaration (after the check of its permissions) and State.Apply (with a fact) call the same
 // methods: those of Edit for exchanges, queues and bindings, ApplyAccess for users, virtual hosts
-// and permissions, ApplyParameter and ApplySequence. Applying the facts alone leads to the same
-// state; Hash compares two states.
+// and permissions, ApplyParameter and ApplySequence. Applying only the facts gives the same state;
+// Hash compares two states.
 //
 // # Concurrency
 //
@@ -23,8 +23,8 @@
 //
 // # Invariants
 //
-//   - A queue is in State before a routing table names it. A queue that is gone from State never
+//   - A queue is in State before a routing table names it. A queue that was removed never
 //     comes back: ids are never reused.
 //   - Policies never change the settings that fix a queue's structure (keepStructure).
-//   - A fact about a virtual host, user or queue that is gone changes nothing.
+//   - A fact about a virtual host, user or queue that no longer exists changes nothing.
 package catalog

@@ -6,33 +6,34 @@ import (
 )
 
 // Edit is a change of the definitions of a virtual host. It works on a routing table that is not
-// visible until Commit, so that it takes effect as a whole or, if it is abandoned, not at all.
+// visible until Commit, so it takes effect as a whole or, if abandoned, not at all.
 //
-// The methods with a declaration or a name act for the holder of rights: they check permissions and
-// record facts. They end in the small methods below them, which Apply also calls.
+// The methods that take a declaration or a name act for the holder of rights: they check
+// permissions and record facts. They call the small methods below them, as Apply does.
 type Edit struct {
 	state  *State
 	v      *VHost
 	rights *Rights // nil in replay
 	table  *routing.Table
 
-	Made  []*Queue          // new ones, buffers too
-	Ended []*Queue          // deleted ones, buffers too
-	Kept  []*Queue          // implicit ones that become explicit
-	Bound []routing.Binding // new ones
+	Made  []*Queue          // new, including buffers
+	Ended []*Queue          // deleted, including buffers
+	Kept  []*Queue          // implicit queues that became explicit
+	Bound []routing.Binding // new bindings
 
-	// Removes: the edit removes something durable that messages can reach: a queue, an exchange, a
-	// binding.
+	// Removes reports that the edit removes something durable that messages can reach: a queue, an
+	// exchange or a binding.
 	Removes bool
-	// Durable: something that was changed or found is durable. The caller waits for the log.
+	// Durable reports that something durable was changed or found, so the caller must wait for the
+	// log.
 	Durable bool
 
 	parameters []*ParameterFact
 	facts      []byte
 }
 
-// Edit begins a change of the virtual host, with the given rights or, with nil, by the engine. No
-// other change may begin before its Commit.
+// Edit begins a change of the virtual host with the given rights; nil is for the engine itself. No
+// other change may begin before Commit.
 func (v *VHost) Edit(rights *Rights) *Edit {
 	e := v.state.edit(v)
 	e.rights = rights
@@ -41,7 +42,7 @@ func (v *VHost) Edit(rights *Rights) *Edit {
 
 func (s *State) edit(v *VHost) *Edit { return &Edit{state: s, v: v, table: v.Table()} }
 
-// Facts returns what must be recorded, nil if nothing durable changes.
+// Facts returns what must be recorded, or nil if nothing durable changes.
 func (e *Edit) Facts() []byte { return e.facts }
 
 // ChangesPolicies reports whether the edit changes parameters that are policies.
@@ -73,7 +74,7 @@ func (e *Edit) Commit() {
 	}
 }
 
-// apply makes the change of a fact.
+// apply applies a fact.
 func (e *Edit) apply(f *topologyFact) error {
 	switch {
 	case f.Queue != nil && f.Delete:
@@ -82,7 +83,7 @@ func (e *Edit) apply(f *topologyFact) error {
 		}
 	case f.Queue != nil:
 		if q, ok := e.queueByID(f.Queue.ID); ok {
-			q.implicit.Store(f.Queue.Implicit) // nothing else of a queue changes
+			q.implicit.Store(f.Queue.Implicit) // nothing else of a queue can change
 			break
 		}
 		e.addQueue(e.build(f.Queue))
@@ -108,7 +109,7 @@ func (e *Edit) apply(f *topologyFact) error {
 	return nil
 }
 
-// build makes the queue of a fact.
+// build builds the queue of a fact.
 func (e *Edit) build(f *queueFact) *Queue {
 	q := e.state.engine.NewQueue()
 	q.ID, q.Name, q.Shard, q.In = f.ID, string(f.Name), f.Shard, e.v
@@ -119,21 +120,21 @@ func (e *Edit) build(f *queueFact) *Queue {
 	return q
 }
 
-// addQueue adds a queue that was built.
+// addQueue adds a queue made by build or newQueue.
 func (e *Edit) addQueue(q *Queue) {
 	e.state.engine.Build(q)
 	e.Made = append(e.Made, q)
 	e.table = e.table.AddQueue(q.Name, routing.QueueID(q.ID))
 }
 
-// removeQueue removes a queue, and returns the bindings that went with it.
+// removeQueue removes a queue and returns the bindings removed with it.
 func (e *Edit) removeQueue(q *Queue) (removed []routing.Binding) {
 	e.table, removed = e.table.RemoveQueue(q.Name, routing.QueueID(q.ID))
 	e.Ended = append(e.Ended, q)
 	return removed
 }
 
-// addExchange adds an exchange, with its buffer when that is not nil.
+// addExchange adds an exchange, with its buffer unless that is nil.
 func (e *Edit) addExchange(spec *routing.ExchangeSpec, buffer *Queue) error {
 	t, err := e.table.DeclareExchange(*spec)
 	if err == nil && buffer != nil {
@@ -151,7 +152,7 @@ func (e *Edit) addExchange(spec *routing.ExchangeSpec, buffer *Queue) error {
 	return nil
 }
 
-// removeExchange removes an exchange with its buffer, and returns the bindings that went with it.
+// removeExchange removes an exchange with its buffer, and returns the bindings removed with it.
 func (e *Edit) removeExchange(name string) (removed []routing.Binding, err error) {
 	x, ok := e.table.Exchange(name)
 	t, removed, err := e.table.DeleteExchange(name)
@@ -222,7 +223,7 @@ func (e *Edit) Usable(name string) (*Queue, error) {
 	return q, nil
 }
 
-// roomForQueue reports whether one more queue may be declared.
+// roomForQueue returns an error if the queue limit of the virtual host is reached.
 func (e *Edit) roomForQueue(name string) error {
 	more := int64(0)
 	for _, q := range e.Made {

@@ -11,21 +11,21 @@ import (
 	"fiveways.dev/fiveways/internal/core/shardstate"
 )
 
-// The types of facts in the log of the definitions. The payload of each is a JSON object, so that
-// any tool can read definitions and they can get new members. docs/format/facts.md describes them.
+// The types of facts in the log of definitions. The payload of each is a JSON object, so that any
+// tool can read definitions, and new members can be added. docs/format/facts.md describes them.
 // Never renumber.
 const (
 	factTopology = 16
-	// factAccess has a type of its own, so that a version without users refuses it instead of
+	// factAccess is a separate type, so that a version without users refuses it instead of
 	// admitting everybody.
 	factAccess = 17
-	// factParameter has one, because a version that ignored parameters would ignore what they
-	// protect.
+	// factParameter is a separate type, because a version that ignored parameters would ignore what
+	// they protect.
 	factParameter = 18
 	factSequence  = 19
 )
 
-// Fact is one change of the definitions, as it is recorded.
+// Fact is one change of the definitions, as recorded in the log.
 type Fact interface {
 	// Append writes the fact after dst.
 	Append(dst []byte) []byte
@@ -38,7 +38,7 @@ type topologyFact struct {
 	Queue    *queueFact    `json:"queue,omitempty"`
 	Exchange *exchangeFact `json:"exchange,omitempty"`
 	Binding  *bindingFact  `json:"binding,omitempty"`
-	// NextQueue is in checkpoints only: ids below it were used.
+	// NextQueue occurs only in checkpoints: ids below it were used.
 	NextQueue uint64 `json:"next_queue,omitempty"`
 }
 
@@ -79,7 +79,7 @@ type AccessFact struct {
 	User       *UserFact       `json:"user,omitempty"`
 	Permission *PermissionFact `json:"permission,omitempty"`
 	Topic      *TopicFact      `json:"topic_permission,omitempty"`
-	// Reset is only in checkpoints: users and virtual hosts are only those that follow.
+	// Reset occurs only in checkpoints: all users and virtual hosts follow, and others are removed.
 	Reset bool `json:"reset,omitempty"`
 }
 
@@ -90,7 +90,7 @@ type VHostFact struct {
 	Tags             []string `json:"tags,omitempty"`
 	DefaultQueueType string   `json:"default_queue_type,omitempty"`
 	Limits           Limits   `json:"limits,omitempty"`
-	Made             uint64   `json:"made,omitempty"` // index of the entry that created it, 0 for the first of its name in older logs
+	Made             uint64   `json:"made,omitempty"` // index of the entry that created it; 0 for the first of its name in older logs
 }
 
 // UserFact is a user without its permissions.
@@ -116,7 +116,7 @@ type PermissionFact struct {
 type TopicFact struct {
 	User     string `json:"user"`
 	VHost    string `json:"vhost"`
-	Exchange name   `json:"exchange,omitempty"` // in a deletion "" means all
+	Exchange name   `json:"exchange,omitempty"` // "" in a deletion means all
 	Write    string `json:"write,omitempty"`
 	Read     string `json:"read,omitempty"`
 }
@@ -148,7 +148,7 @@ func (f *SequenceFact) Append(dst []byte) []byte { return appendFact(dst, factSe
 func (f *ParameterFact) Append(dst []byte) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false) // the value stays as it is
+	e.SetEscapeHTML(false) // keep the value as it is
 	if err := e.Encode(f); err != nil {
 		panic("catalog: a parameter cannot be encoded: " + err.Error()) // the value was checked: cannot happen
 	}

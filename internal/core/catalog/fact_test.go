@@ -8,7 +8,7 @@ import (
 	"fiveways.dev/fiveways/internal/core/shardstate"
 )
 
-// noEngine does nothing when definitions change.
+// noEngine ignores changes of definitions.
 type noEngine struct{}
 
 func (noEngine) NewVHost() *VHost                          { return &VHost{} }
@@ -22,8 +22,8 @@ func (noEngine) DropUser(string)                           {}
 func (noEngine) TableChanged()                             {}
 func (noEngine) Removed(*Queue)                            {}
 
-// The bytes of the facts are on disks: they must not change. docs/format/facts.md describes them;
-// those of messages are pinned in internal/core/shardstate.
+// TestFactBytes pins the bytes of facts, which are on disk and must not change.
+// docs/format/facts.md describes them; those of messages are pinned in internal/core/shardstate.
 func TestFactBytes(t *testing.T) {
 	topology := topologyFact{VHost: "/", Binding: &bindingFact{Source: "x", ToQueue: 4, Key: "k"}}
 	if got, want := string(topology.Append(nil)), "\x3e\x10"+`{"vhost":"/","binding":{"source":"x","to_queue":4,"key":"k"}}`; got != want {
@@ -51,8 +51,8 @@ func TestAccessFactBytes(t *testing.T) {
 	}
 }
 
-// FuzzAccessFacts feeds damaged facts to the replay: an error or a change, never a panic, and what
-// it made can be replayed.
+// FuzzAccessFacts applies damaged facts. The result must be an error or a change, never a panic,
+// and the resulting facts must be replayable.
 func FuzzAccessFacts(f *testing.F) {
 	for _, fact := range defaults {
 		f.Add(mustPayload(fact))

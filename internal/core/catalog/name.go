@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// name is text in a JSON fact that clients may choose byte by byte: the name of a queue or an
-// exchange, a routing key. JSON can only hold Unicode, so anything that is not UTF-8 is written as
+// name is text in a JSON fact whose bytes clients choose: the name of a queue or an exchange, a
+// routing key. JSON can only hold Unicode, so anything that is not UTF-8 is written as
 // {"base64":"…"}; everything else is a JSON string.
 type name string
 

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Names are on disks as these bytes.
+// TestNameBytes pins the bytes of names, which are on disk.
 func TestNameBytes(t *testing.T) {
 	for n, want := range map[string]string{
 		"":               `""`,
@@ -15,7 +15,7 @@ func TestNameBytes(t *testing.T) {
 		"\ufffd":         `"�"`,
 		"<a&b>":          `"\u003ca\u0026b\u003e"`,
 		"a\xff":          `{"base64":"Yf8="}`,
-		"\xed\xa0\x80":   `{"base64":"7aCA"}`, // half of a pair
+		"\xed\xa0\x80":   `{"base64":"7aCA"}`, // half of a surrogate pair
 	} {
 		got, err := json.Marshal(name(n))
 		if err != nil || string(got) != want {
@@ -33,8 +33,8 @@ func TestNameBytes(t *testing.T) {
 	}
 }
 
-// Every text of a policy comes from a client; and what is said of a policy before a member existed
-// is what it was.
+// TestPolicyKeepsBytes checks that texts of a policy, which clients choose, keep their bytes, and
+// that a policy recorded before a member existed keeps its meaning.
 func TestPolicyKeepsBytes(t *testing.T) {
 	p := DefaultQueuePolicy()
 	for v, i := reflect.ValueOf(&p).Elem(), 0; i < v.NumField(); i++ {

@@ -11,8 +11,8 @@ import (
 // maxNameBytes is the longest name that protocols can carry.
 const maxNameBytes = 255
 
-// CheckName checks a name for a user or a virtual host, which facts hold as a JSON string. Errors:
-// ErrInvalidName.
+// CheckName checks the name of a user or a virtual host, which facts hold as a JSON string. It
+// returns ErrInvalidName if the name is invalid.
 func CheckName(kind, name string) error {
 	if err := CheckLength(kind, name); err != nil {
 		return err
@@ -23,7 +23,8 @@ func CheckName(kind, name string) error {
 	return nil
 }
 
-// CheckLength checks that protocols can carry a name of this length. Errors: ErrInvalidName.
+// CheckLength checks that protocols can carry a name of this length. It returns ErrInvalidName if
+// not.
 func CheckLength(kind, name string) error {
 	switch {
 	case name == "":

@@ -46,7 +46,7 @@ func NoParameter(vhost, component, parameter string) *ParameterFact {
 	return &ParameterFact{VHost: vhost, Component: name(component), Name: name(parameter), Delete: true}
 }
 
-// SetParameter gives a parameter its value, a JSON text. Errors: those of Parameter.Fact.
+// SetParameter sets a parameter to value, a JSON text. It returns the errors of Parameter.Fact.
 func (e *Edit) SetParameter(component, parameter string, value json.RawMessage) error {
 	f, err := (&Parameter{e.v.Name, component, parameter, value}).Fact()
 	if err == nil {
@@ -55,7 +55,7 @@ func (e *Edit) SetParameter(component, parameter string, value json.RawMessage) 
 	return err
 }
 
-// DeleteParameter deletes a parameter, which need not exist.
+// DeleteParameter deletes a parameter. It need not exist.
 func (e *Edit) DeleteParameter(component, parameter string) {
 	e.recordParameter(NoParameter(e.v.Name, component, parameter))
 }
@@ -66,7 +66,7 @@ func (e *Edit) recordParameter(f *ParameterFact) {
 	e.Durable = true
 }
 
-// ApplyParameter applies a fact; false: its virtual host does not exist.
+// ApplyParameter applies a fact. It returns false if the virtual host does not exist.
 func (s *State) ApplyParameter(f *ParameterFact) bool {
 	ps, ok := s.parametersOf(f.VHost)
 	if !ok {
@@ -131,7 +131,7 @@ func (s *State) Parameter(vhost, component, name string) (p Parameter, ok bool) 
 	return Parameter{vhost, component, name, value}, ok
 }
 
-// Version returns VHost.Version of the virtual host with a name. 0: it does not exist.
+// Version returns VHost.Version of the named virtual host, or 0 if it does not exist.
 func (s *State) Version(vhost string) uint64 {
 	v, ok := s.VHost(vhost)
 	if !ok {

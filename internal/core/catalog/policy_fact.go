@@ -5,8 +5,8 @@ import "encoding/json"
 // policyMembers are the members of a policy without its methods.
 type policyMembers QueuePolicy
 
-// policyFact is a QueuePolicy in a fact: members that clients choose byte by byte are names. They
-// hide those of policyMembers.
+// policyFact is a QueuePolicy in a fact. Members whose bytes clients choose are names; they shadow
+// those of policyMembers.
 type policyFact struct {
 	policyMembers
 	DeadLetterExchange name
@@ -15,7 +15,7 @@ type policyFact struct {
 	DedupHeader        name
 }
 
-// newPolicyFact copies the names beside the policy.
+// newPolicyFact copies those members from the policy.
 func newPolicyFact(p QueuePolicy) policyFact {
 	return policyFact{
 		policyMembers: policyMembers(p), DeadLetterExchange: name(p.DeadLetterExchange), DeadLetterKey: name(p.DeadLetterKey),
@@ -23,11 +23,11 @@ func newPolicyFact(p QueuePolicy) policyFact {
 	}
 }
 
-// MarshalJSON writes the policy of a fact.
+// MarshalJSON encodes the policy for a fact.
 func (p QueuePolicy) MarshalJSON() ([]byte, error) { return json.Marshal(newPolicyFact(p)) }
 
-// UnmarshalJSON begins with the defaults, so that facts written before a field
-// existed mean what they meant.
+// UnmarshalJSON starts from the defaults, so that facts written before a field existed keep their
+// meaning.
 func (p *QueuePolicy) UnmarshalJSON(b []byte) error {
 	f := newPolicyFact(DefaultQueuePolicy())
 	if err := json.Unmarshal(b, &f); err != nil {

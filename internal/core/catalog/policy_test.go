@@ -6,7 +6,7 @@ func TestRetryAt(t *testing.T) {
 	for name, k := range map[string]struct {
 		p              QueuePolicy
 		count          int64
-		refused, other int64 // wait
+		refused, other int64 // waits
 	}{
 		"off":           {QueuePolicy{RetryMin: 10, RetryMax: 20}, 1, 0, 0},
 		"all":           {QueuePolicy{RetryType: RetryAll, RetryMin: 10, RetryMax: 25}, 2, 20, 20},

@@ -13,35 +13,35 @@ import (
 type Queue struct {
 	ID              uint64 // never reused
 	Name            string
-	Durable         bool // exclusive queues never are: they end with their session
-	DeclaredDurable bool // the flag as the client gave it
+	Durable         bool // never for exclusive queues, which end with their session
+	DeclaredDurable bool // the flag that the client gave
 	AutoDelete      bool
 	Args            message.Table
-	Declared        *QueuePolicy // as declared, never changed; policies may change what applies
+	Declared        *QueuePolicy // as declared, never changed; policies may override it
 	Buffer          *Buffer      // nil unless the queue belongs to an exchange
 	In              *VHost
 	Shard           uint32 // the shard that holds its messages
-	Owner           any    // of an exclusive queue: the Rights.Owner that declared it
+	Owner           any    // of an exclusive queue: Rights.Owner of the session that declared it
 	Runtime         any    // the engine's own queue struct
 
 	implicit atomic.Bool
 }
 
-// Implicit reports whether a command created the queue implicitly: it is deleted when it is no
+// Implicit reports whether a command created the queue implicitly, so that it is deleted when no
 // longer needed. Any goroutine may call it.
 func (q *Queue) Implicit() bool { return q.implicit.Load() }
 
 // Buffer is what an exchange buffer does for its exchange. Such a queue holds messages until they
 // are due (x-delayed-message), to pass each only once (x-message-deduplication), or to send them to
 // queues that are bound later (x-recent-history). It is created and deleted with its exchange, in
-// one fact. Clients cannot reach it by its name; routing leads to it.
+// one fact. Clients cannot reach it by its name, only through the exchange.
 type Buffer struct {
 	Exchange string
 	Delays   bool // messages stay until they are due
-	Keeps    bool // it keeps copies of what the exchange routes; otherwise messages that leave it are routed by the exchange's bindings
+	Keeps    bool // keeps copies of what the exchange routes; otherwise the exchange's bindings route the messages that leave
 }
 
-// bufferPrefix begins the names of buffers, which only people read.
+// bufferPrefix begins the names of buffers, which are only for display.
 const bufferPrefix = "amq.relay."
 
 func newBuffer(spec *routing.ExchangeSpec) *Buffer {
@@ -60,8 +60,8 @@ func bufferPolicy(spec *routing.ExchangeSpec, asked *QueuePolicy) (p QueuePolicy
 	return p, p.Deduplicate || spec.Type == routing.TypeHistory || spec.Type == routing.TypeDelayed
 }
 
-// holds returns a predicate that reports whether the buffer stops a message with these headers,
-// that is, one with a delay or a key. nil: the buffer stops every message.
+// holds returns a predicate that reports whether the buffer holds a message with these headers,
+// that is, one with a delay or a key. nil means that the buffer holds every message.
 func (q *Queue) holds(delay func(headers []byte) int64) func(headers []byte) bool {
 	if q.Buffer.Keeps {
 		return nil
@@ -97,7 +97,7 @@ func (q *Queue) equivalent(spec *QueueSpec) error {
 		return differs("auto_delete", spec.AutoDelete, q.AutoDelete)
 	}
 	compared := spec.Compared
-	if q.Declared.Stream { // a declaration without a type asks for another one
+	if q.Declared.Stream { // a declaration without a type asks for a classic queue
 		compared = append([]string{"x-queue-type"}, compared...)
 	}
 	if arg, received, current, ok := firstDifference(spec.Args, q.Args, compared); !ok {

@@ -32,34 +32,34 @@ func (p *permission) pattern(action string) *access.Pattern {
 	return p.read
 }
 
-// Rights are those of a user in a virtual host: what exists there, and what the user may do with
-// it. The cached permission to publish belongs to one goroutine; any goroutine may use the rest,
-// unless a method says otherwise.
+// Rights are those of a user in a virtual host: they give access to its definitions and check what
+// the user may do. The cached permission to publish belongs to one goroutine. Any goroutine may use
+// the rest, unless a method says otherwise.
 type Rights struct {
 	User     string
-	ClientID string // the protocol's name for the client, for topic permissions; "" when it has none
-	Operator bool   // may do everything, also with other sessions' exclusive queues
-	Owner    any    // the session to which exclusive queues belong
+	ClientID string // the protocol's name for the client, for topic permissions; "" if it has none
+	Operator bool   // may do everything, even with other sessions' exclusive queues
+	Owner    any    // the session that owns exclusive queues
 
 	state *State
 	in    *VHost
 	grant grant
 }
 
-// RightsIn returns rights in a virtual host.
+// RightsIn returns r for this virtual host.
 func (v *VHost) RightsIn(r Rights) Rights {
 	r.state, r.in = v.state, v
 	return r
 }
 
-// Fail returns an error about a failure of the user in the virtual host.
+// Fail returns err with the user, the virtual host and the object.
 func (r *Rights) Fail(err error, kind, name string) error {
 	return &failure.Error{Err: err, Kind: kind, Name: name, VHost: r.in.Name, User: r.User}
 }
 
-// May checks whether the user may do something (Configure, Write or Read) to a named object: a
-// queue or an exchange ("queue", "exchange"), which need not exist, or something else that is named
-// like them. Errors: ErrAccessRefused.
+// May checks whether the user may perform an action (Configure, Write or Read) on a named object: a
+// queue or an exchange ("queue", "exchange"), which need not exist, or another kind of object with
+// such a name. It returns ErrAccessRefused if not.
 func (r *Rights) May(action, kind, name string) error {
 	if r.Operator {
 		return nil
@@ -81,8 +81,8 @@ func (r *Rights) May(action, kind, name string) error {
 }
 
 // MayConfigure checks whether the user may declare and delete a queue or an exchange ("queue",
-// "exchange") with a name. Declarations check this themselves; it is for protocols that must refuse
-// before they look at arguments. Errors: ErrAccessRefused.
+// "exchange") of this name. Declarations check this themselves; protocols call it if they must
+// refuse before they look at arguments. It returns ErrAccessRefused if not.
 func (r *Rights) MayConfigure(kind, name string) error { return r.May(Configure, kind, name) }
 
 // MayAnything reports whether the user may configure, write or read a queue, which need not exist.
@@ -95,8 +95,8 @@ func (r *Rights) MayAnything(queue string) bool {
 	return false
 }
 
-// MayListen checks whether the user may get everything that is published to an exchange, which need
-// not exist. Errors: ErrAccessRefused.
+// MayListen checks whether the user may receive everything that is published to an exchange, which
+// need not exist. It returns ErrAccessRefused if not.
 func (r *Rights) MayListen(exchange string) error {
 	if err := r.May(Read, "exchange", exchange); err != nil {
 		return err
@@ -104,7 +104,8 @@ func (r *Rights) MayListen(exchange string) error {
 	return r.mayBindKey(r.in.Table(), exchange, "#")
 }
 
-// MayEnter checks whether the user may still be in the virtual host. Errors: ErrVHostRefused.
+// MayEnter checks whether the user still has access to the virtual host. It returns ErrVHostRefused
+// if not.
 func (r *Rights) MayEnter() error {
 	if r.Operator || r.state.MayEnter(r.User, r.in.Name) {
 		return nil
@@ -140,8 +141,8 @@ func (r *Rights) mayBind(t *routing.Table, spec *BindSpec) error {
 	return r.mayBindKey(t, spec.Source, spec.Key)
 }
 
-// mayBindKey reports whether the user's topic permission, if there is one and the exchange is a
-// topic exchange, allows binding with a key.
+// mayBindKey checks whether the user's topic permission allows binding with a key. It applies only
+// to topic exchanges.
 func (r *Rights) mayBindKey(t *routing.Table, exchange, key string) error {
 	x, ok := t.Exchange(exchange)
 	if !ok || x.Spec.Type != topicType {
@@ -153,8 +154,8 @@ func (r *Rights) mayBindKey(t *routing.Table, exchange, key string) error {
 	return nil
 }
 
-// topicPattern returns the pattern of the user's topic permission for an exchange; nil if there is
-// none.
+// topicPattern returns the pattern of the user's topic permission for an exchange, or nil if there
+// is none.
 func (r *Rights) topicPattern(exchange, action string) (p *access.Pattern) {
 	r.state.users.read(r.User, func(u *user) {
 		if u == nil {
@@ -177,17 +178,17 @@ func (r *Rights) topicRefused(action, exchange, key string) error {
 	}
 }
 
-// grant caches the permission to publish: that a name was allowed, at a generation of the users. So
-// a publish costs one atomic load and a comparison while its exchange stays the same.
+// grant caches the permission to publish to one exchange at one generation of the users. So a
+// publish costs one atomic load and a comparison while its exchange stays the same.
 type grant struct {
 	generation uint64 // 0: nothing is cached
 	every      bool   // every exchange is allowed
 	exchange   []byte
-	topic      *access.Pattern // over the routing keys, nil: unrestricted
+	topic      *access.Pattern // over routing keys; nil: unrestricted
 }
 
-// MayPublish checks whether the user may publish to an exchange, which need not exist. It is for
-// one goroutine at a time. Errors: ErrAccessRefused.
+// MayPublish checks whether the user may publish to an exchange, which need not exist. Only one
+// goroutine at a time may call it. It returns ErrAccessRefused if not.
 func (r *Rights) MayPublish(exchange []byte) error {
 	g := &r.grant
 	if g.generation == r.state.users.generation.Load() && (g.every || string(g.exchange) == string(exchange)) {
@@ -198,7 +199,7 @@ func (r *Rights) MayPublish(exchange []byte) error {
 
 func (r *Rights) askPublish(exchange []byte) error {
 	r.grant.generation = 0
-	generation := r.state.users.generation.Load() // read before the users: a change in between is noticed next time
+	generation := r.state.users.generation.Load() // read before the users, so that a change in between is noticed next time
 	name := string(exchange)
 	if err := r.May(Write, "exchange", name); err != nil {
 		return err
@@ -216,7 +217,7 @@ func (r *Rights) askPublish(exchange []byte) error {
 func (r *Rights) PublishesFreely() bool { return r.grant.topic == nil }
 
 // MayRoute checks whether the user may publish with this routing key to the exchange that
-// MayPublish allowed last. Errors: ErrAccessRefused.
+// MayPublish allowed last. It returns ErrAccessRefused if not.
 func (r *Rights) MayRoute(x *routing.Exchange, key []byte) error {
 	if p := r.grant.topic; p != nil && x.Spec.Type == topicType && !p.MatchBytes(key) {
 		return r.topicRefused(Write, x.Spec.Name, string(key))
@@ -224,9 +225,8 @@ func (r *Rights) MayRoute(x *routing.Exchange, key []byte) error {
 	return nil
 }
 
-// Usable finds a queue in a table that the user may know of: exclusive queues are visible to their
-// owner only. Errors: ErrQueueNotFound, ErrExclusive, ErrAccessRefused for the queue of an
-// exchange.
+// Usable finds a queue in a table. Exclusive queues are visible only to their owner. Errors:
+// ErrQueueNotFound, ErrExclusive, ErrAccessRefused for the queue of an exchange.
 func (r *Rights) Usable(t *routing.Table, name string) (*Queue, error) {
 	q, ok := r.state.QueueIn(t, name)
 	if !ok {
@@ -245,7 +245,7 @@ func (r *Rights) mayUse(q *Queue) error {
 	return nil
 }
 
-// NoQueue returns the error for a name that no queue has.
+// NoQueue returns the error for a queue name that does not exist.
 func (r *Rights) NoQueue(name string) error {
 	if exchange, ok := strings.CutPrefix(name, bufferPrefix); ok {
 		if x, ok := r.in.Table().Exchange(exchange); ok && x.Buffer().Queue != 0 {
@@ -256,8 +256,8 @@ func (r *Rights) NoQueue(name string) error {
 }
 
 // CompareQueue fails like a declaration if a queue of this name exists and is not equivalent.
-// Protocols call it before they refuse arguments, because the existing queue has precedence.
-// Errors: ErrExclusive, ErrInequivalent.
+// Protocols call it before they refuse arguments, because such an error has precedence. Errors:
+// ErrExclusive, ErrInequivalent.
 func (r *Rights) CompareQueue(spec *QueueSpec) error {
 	q, ok := r.in.Queue(spec.Name)
 	if !ok {
@@ -266,7 +266,7 @@ func (r *Rights) CompareQueue(spec *QueueSpec) error {
 	return r.Compare(q, spec)
 }
 
-// Compare fails if the declaration is not equivalent to q, or q is exclusive to another session.
+// Compare fails if the declaration is not equivalent to q, or if q is exclusive to another session.
 // Errors: ErrExclusive, ErrInequivalent.
 func (r *Rights) Compare(q *Queue, spec *QueueSpec) error {
 	if q.Owner != nil && q.Owner != r.Owner {

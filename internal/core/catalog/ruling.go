@@ -5,31 +5,31 @@ import (
 	"fiveways.dev/fiveways/internal/core/routing"
 )
 
-// Policies compile the parameters of virtual hosts to rules for queues and exchanges. Rules must
-// not decide anything in a replay of the log, because they may have changed: facts record the
-// outcomes.
+// Policies compiles the parameters of virtual hosts to rules for queues and exchanges. Rules must
+// not decide anything during a replay of the log, because they may have changed since: facts record
+// the outcomes.
 type Policies interface {
 	// Component reports whether the parameters of a component are policies.
 	Component(name string) bool
-	// Compile compiles the rules of a virtual host. It skips what cannot be used.
+	// Compile compiles the rules of a virtual host. It skips unusable parameters.
 	Compile(policies []Parameter) Rules
 }
 
-// Rules are the policies of one virtual host. They never change; many goroutines use them.
+// Rules are the policies of one virtual host. They are immutable, and many goroutines use them.
 type Rules interface {
-	// Queue returns the rules for a queue with these arguments. What determines a queue's
-	// structure, from MaxPriority to DedupTTL, stays as declared.
+	// Queue returns the rules for a queue with these arguments. The settings that determine a
+	// queue's structure, from MaxPriority to DedupTTL, stay as declared.
 	Queue(name string, args message.Table, declared QueuePolicy) Ruling
-	// Exchange returns the alternate exchange that policies give an exchange, "" if none. The
-	// exchange's own argument wins.
+	// Exchange returns the alternate exchange that policies set for an exchange, or "" if none. The
+	// exchange's own argument takes precedence.
 	Exchange(name string) (alternate string, applied Applied)
 }
 
 // Applied names the policies that apply to a queue or an exchange.
 type Applied struct {
-	Policy         string // "" none
-	OperatorPolicy string // "" none
-	Definition     string // the combination of both, a JSON object; "" if there is none
+	Policy         string // "": none
+	OperatorPolicy string // "": none
+	Definition     string // both combined, a JSON object; "": none
 }
 
 // Ruling is the rules in force for a queue: its declaration, and policies.
@@ -39,13 +39,13 @@ type Ruling struct {
 	Rates
 }
 
-// Rates limit what is published, 0: no limit.
+// Rates limit publishing; 0 means no limit.
 type Rates struct {
 	Messages int64 // per second
 	Bytes    int64 // of bodies, per second
 }
 
-// Ruled returns the queue's ruling; nil: only its declaration applies.
+// Ruled returns the queue's ruling, or nil if only its declaration applies.
 func (q *Queue) Ruled() *Ruling {
 	rules := q.In.rules()
 	if rules == nil || q.Buffer != nil {
@@ -56,7 +56,7 @@ func (q *Queue) Ruled() *Ruling {
 	return &r
 }
 
-// rules are the policies of the virtual host, nil when it has none.
+// rules returns the policies of the virtual host, or nil if it has none.
 func (v *VHost) rules() Rules {
 	if r := v.policies.Load(); r != nil {
 		return *r
@@ -70,7 +70,7 @@ func (s *State) IsPolicy(component string) bool {
 }
 
 // Compile compiles the rules of the virtual host from its parameters, and sets the alternate
-// exchanges that they name. It is for changes of definitions, which then apply the rules to each
+// exchanges that they name. Only changes of definitions call it; they then apply the rules to each
 // queue.
 func (v *VHost) Compile() {
 	var policies []Parameter
@@ -100,7 +100,7 @@ func (v *VHost) redirect() {
 	}
 }
 
-// withAlternate returns the table in which an exchange has the alternate exchange of its policy.
+// withAlternate returns a table in which an exchange has the alternate exchange of its policy.
 func (v *VHost) withAlternate(t *routing.Table, exchange string) *routing.Table {
 	alternate := ""
 	if rules := v.rules(); rules != nil && exchange != "" {

@@ -10,9 +10,9 @@ type QueueSpec struct {
 	Durable    bool
 	Exclusive  bool // belongs to the session and is deleted with it
 	AutoDelete bool // deleted with its last consumer
-	Implicit   bool // durable, and not declared by a client: it is deleted when it is no longer needed
+	Implicit   bool // durable but not declared by a client; deleted when no longer needed
 	Args       message.Table
-	Compared   []string // names of the arguments that a second declaration must repeat
+	Compared   []string // arguments that a second declaration must repeat
 	Policy     QueuePolicy
 }
 
@@ -23,13 +23,13 @@ type ExchangeSpec struct {
 	Passive    bool
 	Durable    bool
 	AutoDelete bool   // deleted with its last binding
-	Internal   bool   // clients cannot publish to it; only bindings lead to it
-	Alternate  string // gets messages that no binding matched
+	Internal   bool   // clients cannot publish to it; only bindings route to it
+	Alternate  string // gets messages that match no binding
 	Args       message.Table
 	Buffer     QueuePolicy // its de-duplication settings are those of the exchange
 }
 
-// BindSpec names a binding: from an exchange to a queue or to an exchange.
+// BindSpec names a binding from an exchange to a queue or another exchange.
 type BindSpec struct {
 	Source      string
 	Destination string

@@ -14,23 +14,22 @@ import (
 	"fiveways.dev/fiveways/internal/core/shardstate"
 )
 
-// Engine is what the definitions need from the engine around them. Its methods are called during a
-// change, one at a time, and do not wait.
+// Engine is the part of the engine that definitions call. Its methods are called during a change,
+// one at a time, and must not block.
 type Engine interface {
 	// NewVHost and NewQueue return a definition that is embedded in the engine's own struct, its
 	// Runtime.
 	NewVHost() *VHost
 	NewQueue() *Queue
-	// Build is called for a queue when its definition is complete and before it can be found.
+	// Build is called for a queue once its definition is complete, before it can be found.
 	Build(q *Queue)
 	// Place chooses the shard of a new queue.
 	Place(v *VHost, id uint64, p *QueuePolicy) (shard uint32)
-	// Added is called for a queue that can be found from now on, Removed for one that no longer
-	// can.
+	// Added is called when a queue can be found, Removed when it no longer can.
 	Added(q *Queue)
 	Removed(q *Queue)
-	// LimitVHost and LimitUser are called with the limits that apply from now on: none for a
-	// deleted virtual host. DropUser is called for a deleted user.
+	// LimitVHost and LimitUser are called with the limits that now apply; a deleted virtual host
+	// has none. DropUser is called for a deleted user.
 	LimitVHost(v *VHost, limits Limits)
 	LimitUser(user string, limits Limits)
 	DropUser(user string)
@@ -38,19 +37,18 @@ type Engine interface {
 	TableChanged()
 }
 
-// Options connect the definitions with what interprets them.
+// Options connect the definitions with the code that interprets them.
 type Options struct {
-	// Conditions are the languages, besides that of selectors, in which bindings may have
-	// conditions.
+	// Conditions are the languages, besides selectors, for conditions of bindings.
 	Conditions routing.Conditions
 	// Policies compile parameters to rules; nil: there are no policies.
 	Policies Policies
-	// Delay returns how many ms a message with these headers asks a delayed exchange to keep it.
+	// Delay returns for how many ms a delayed exchange holds a message with these headers.
 	Delay func(headers []byte) int64
 }
 
-// State is the definitions of one broker. Changes are made one at a time, under a lock of the
-// caller. Reading needs no lock, on any goroutine.
+// State holds the definitions of one broker. Changes are made one at a time, under a lock of the
+// caller. Any goroutine may read without a lock.
 type State struct {
 	engine  Engine
 	options Options
@@ -59,11 +57,11 @@ type State struct {
 	queues     sync.Map // id → *Queue
 	queueCount atomic.Int64
 	users      users
-	own        parameters // those of no virtual host
+	own        parameters // the broker's own, without a virtual host
 	versions   atomic.Uint64
 
 	nextQueue uint64
-	reserved  map[string]int64 // of each sequence: numbers below may have been given
+	reserved  map[string]int64 // for each sequence: numbers below may have been used
 }
 
 // New returns the definitions of an empty data folder.
@@ -104,7 +102,7 @@ func (s *State) Queue(id uint64) (*Queue, bool) {
 	return q.(*Queue), true
 }
 
-// Queues calls fn for each queue, buffers too, in no particular order.
+// Queues calls fn for each queue, including buffers, in no particular order.
 func (s *State) Queues(fn func(*Queue)) {
 	s.queues.Range(func(_, q any) bool {
 		fn(q.(*Queue))
@@ -124,7 +122,7 @@ func (s *State) QueueIn(t *routing.Table, name string) (*Queue, bool) {
 	return s.Queue(uint64(id))
 }
 
-// BufferOf returns the buffer of the exchange, nil if it has none.
+// BufferOf returns the buffer of the exchange, or nil if it has none.
 func (s *State) BufferOf(x *routing.Exchange) *Queue {
 	id := x.Buffer().Queue
 	if id == 0 {
@@ -156,7 +154,7 @@ func (s *State) forget(q *Queue) {
 	s.engine.Removed(q)
 }
 
-// Apply applies a fact of the log, type byte included. Errors: shardstate.ErrUnsupported,
+// Apply applies a fact of the log, including its type byte. Errors: shardstate.ErrUnsupported,
 // shardstate.ErrMalformed.
 func (s *State) Apply(index uint64, fact []byte) (err error) {
 	if len(fact) == 0 {
@@ -169,7 +167,7 @@ func (s *State) Apply(index uint64, fact []byte) (err error) {
 		err = decoded(payload, s.ApplyAccess)
 	case factParameter:
 		err = decoded(payload, func(f *ParameterFact) error {
-			s.ApplyParameter(f) // its virtual host was deleted since
+			s.ApplyParameter(f) // false if its virtual host was deleted later
 			return nil
 		})
 	case factSequence:
@@ -186,7 +184,7 @@ func (s *State) Apply(index uint64, fact []byte) (err error) {
 	return nil
 }
 
-// decoded applies a fact that is a JSON object.
+// decoded decodes a fact, which is a JSON object, and applies it.
 func decoded[F any](payload []byte, apply func(*F) error) error {
 	var f F
 	if err := json.Unmarshal(payload, &f); err != nil {
@@ -218,13 +216,13 @@ func Reserve(sequence string, upTo int64) *SequenceFact {
 	return &SequenceFact{Name: name(sequence), UpTo: upTo}
 }
 
-// ApplySequence applies such a fact.
+// ApplySequence applies that fact.
 func (s *State) ApplySequence(f *SequenceFact) {
 	s.reserved[string(f.Name)] = max(s.reserved[string(f.Name)], f.UpTo)
 }
 
-// Reserved returns the number below which a sequence may have used all numbers, 0 if it has used
-// none. It is for changes of definitions.
+// Reserved returns the number below which a sequence may have used all numbers; 0 means that it has
+// used none. Only changes of definitions call it.
 func (s *State) Reserved(sequence string) int64 { return s.reserved[sequence] }
 
 // Facts returns the facts that turn empty definitions into these. Their order is fixed, except for
@@ -245,8 +243,8 @@ func (s *State) Facts(yield func(Fact) bool) {
 	}
 }
 
-// facts yields the facts of durable exchanges, queues and bindings; false: the caller wants no
-// more.
+// facts yields the facts of durable exchanges, queues and bindings. It returns false if yield
+// stopped.
 func (v *VHost) facts(yield func(Fact) bool) bool {
 	t, e := v.Table(), v.state.edit(v)
 	for x := range t.Exchanges() {
@@ -279,7 +277,7 @@ func (s *State) sequenceFacts() (facts []Fact) {
 func (s *State) Hash() (sum uint64) {
 	for f := range s.Facts {
 		if t, ok := f.(*topologyFact); ok && t.NextQueue > 0 {
-			continue // it also counts what was not recorded
+			continue // the number also counts unrecorded changes
 		}
 		h := fnv.New64a()
 		h.Write(f.Append(nil))

@@ -13,10 +13,10 @@ import (
 	"fiveways.dev/fiveways/internal/core/routing"
 )
 
-// users are users and permissions. Readers take mu; they cache answers together with the
-// generation, which every change increments.
+// users holds users and permissions. Readers take mu. They cache answers with the generation, which
+// every change increments.
 type users struct {
-	generation atomic.Uint64 // from 1
+	generation atomic.Uint64 // starts at 1
 	mu         sync.RWMutex  // also guards VHost.info
 	byName     map[string]*user
 }
@@ -35,8 +35,7 @@ type user struct {
 // Login is a stored password.
 type Login struct {
 	access.Secret
-	// Verified is the mark of the last correct password, for the password check; nil: there was
-	// none.
+	// Verified identifies the last correct password, for the password check; nil if there was none.
 	Verified atomic.Pointer[[sha256.Size]byte]
 }
 
@@ -51,16 +50,16 @@ func compareTopics(a, b topicKey) int {
 	return cmp.Or(cmp.Compare(a.vhost, b.vhost), cmp.Compare(a.exchange, b.exchange))
 }
 
-// The default user exists in every data folder unless facts say otherwise: an administrator, from
-// this machine only, with all permissions in "/". Its password is its name, so nothing depends on
-// the salt.
+// The default user exists in every data folder unless facts say otherwise: an administrator, with
+// all permissions in "/", that may log in only from this machine. Its password is its name, so the
+// salt does not matter.
 const (
 	DefaultUser   = "guest"
 	defaultVHost  = "/"
 	defaultSecret = "RlcBCaf8QOGqXcBvtmH5oF4CqckHF6HoOEwPGR78fhA4MP+o"
 )
 
-// defaults returns what a data folder has before its first fact.
+// defaults are the definitions of a data folder before its first fact.
 var defaults = []*AccessFact{
 	{VHost: &VHostFact{Name: defaultVHost}},
 	{User: &UserFact{
@@ -72,8 +71,8 @@ var defaults = []*AccessFact{
 	}},
 }
 
-// ApplyAccess applies a fact. Users, virtual hosts and permissions change only here, live and in
-// replay. Facts about objects that do not exist change nothing.
+// ApplyAccess applies a fact. Users, virtual hosts and permissions change only here, both live and
+// in replay. Facts about objects that do not exist change nothing.
 func (s *State) ApplyAccess(f *AccessFact) error {
 	us := &s.users
 	us.mu.Lock()
@@ -117,7 +116,8 @@ func (s *State) addVHost(f *VHostFact) *VHost {
 	return v
 }
 
-// removeVHost forgets a virtual host with its queues and all permissions in it. users.mu is held.
+// removeVHost removes a virtual host with its queues and all permissions in it. The caller holds
+// users.mu.
 func (s *State) removeVHost(name string) {
 	v, ok := s.VHost(name)
 	if !ok {
@@ -215,17 +215,17 @@ func (u *user) fact() *UserFact {
 }
 
 // AccessGeneration returns a number that grows with every change of a user, a permission or a
-// virtual host: what was read before may be outdated.
+// virtual host. If it has changed, earlier reads may be outdated.
 func (s *State) AccessGeneration() uint64 { return s.users.generation.Load() }
 
-// read runs fn with the user of that name, nil if it does not exist.
+// read calls fn with the user of that name, nil if it does not exist.
 func (us *users) read(name string, fn func(*user)) {
 	us.mu.RLock()
 	defer us.mu.RUnlock()
 	fn(us.byName[name])
 }
 
-// sorted are all users by name. mu is held.
+// sorted returns all users by name. The caller holds mu.
 func (us *users) sorted() []*user {
 	return slices.SortedFunc(maps.Values(us.byName), func(a, b *user) int { return cmp.Compare(a.name, b.name) })
 }
@@ -250,7 +250,7 @@ func (s *State) Users() []User {
 	return all
 }
 
-// User returns one user. Errors: ErrUserNotFound.
+// User returns one user. It returns ErrUserNotFound if the user does not exist.
 func (s *State) User(name string) (found User, err error) {
 	err = UserNotFound(name)
 	s.users.read(name, func(u *user) {
@@ -267,7 +267,7 @@ func (s *State) HasUser(name string) (ok bool) {
 	return ok
 }
 
-// UserFact returns the fact of a user, nil if it does not exist.
+// UserFact returns the fact of a user, or nil if it does not exist.
 func (s *State) UserFact(name string) (f *UserFact) {
 	s.users.read(name, func(u *user) {
 		if u != nil {
@@ -277,7 +277,8 @@ func (s *State) UserFact(name string) (f *UserFact) {
 	return f
 }
 
-// Login returns how a user logs in, nil if it does not exist, and whether only from this machine.
+// Login returns the stored password of a user, nil if the user does not exist, and whether the user
+// may log in only from this machine.
 func (s *State) Login(name string) (l *Login, loopbackOnly bool) {
 	s.users.read(name, func(u *user) {
 		if u != nil {
@@ -287,13 +288,12 @@ func (s *State) Login(name string) (l *Login, loopbackOnly bool) {
 	return l, loopbackOnly
 }
 
-// IsUntouchedDefault reports whether a login is that of the default user with its well-known
-// password.
+// IsUntouchedDefault reports whether a login is that of the default user with the default password.
 func (l *Login) IsUntouchedDefault(name string) bool {
 	return name == DefaultUser && l.Hash == defaultSecret
 }
 
-// UserLimit returns a limit of the user; below 0 there is none.
+// UserLimit returns a limit of the user. A value below 0 means no limit.
 func (s *State) UserLimit(name, limit string) int64 {
 	n := int64(-1)
 	s.users.read(name, func(u *user) {
@@ -346,8 +346,7 @@ func (s *State) HasTopicPermission(name, vhost, exchange string) (ok bool) {
 	return ok
 }
 
-// Knows fails if the user or the virtual host does not exist. Errors: ErrUserNotFound,
-// ErrVHostNotFound.
+// Knows checks that the user and the virtual host exist. Errors: ErrUserNotFound, ErrVHostNotFound.
 func (s *State) Knows(user, vhost string) error {
 	if !s.HasUser(user) {
 		return UserNotFound(user)
@@ -358,7 +357,7 @@ func (s *State) Knows(user, vhost string) error {
 	return nil
 }
 
-// UserNotFound returns the error for a name that no user has.
+// UserNotFound returns the error for a user name that does not exist.
 func UserNotFound(name string) error {
 	return &failure.Error{Err: failure.ErrUserNotFound, Kind: "user", Name: name, User: name}
 }

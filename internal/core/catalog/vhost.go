@@ -10,7 +10,7 @@ import (
 	"fiveways.dev/fiveways/internal/core/routing"
 )
 
-// VHost is one virtual host: a name space of exchanges and queues. The engine embeds it in its own
+// VHost is one virtual host: a namespace of exchanges and queues. The engine embeds it in its own
 // struct.
 type VHost struct {
 	Name    string
@@ -23,8 +23,8 @@ type VHost struct {
 	info       VHostFact                     // guarded by users.mu
 	parameters parameters
 	policies   atomic.Pointer[Rules] // nil: there are none
-	version    atomic.Uint64         // changes with each change of definitions and parameters
-	gone       bool                  // it was deleted; for changes of definitions
+	version    atomic.Uint64         // changes with every change of definitions and parameters
+	gone       bool                  // deleted; only for changes of definitions
 }
 
 // VHostID identifies a virtual host: a new one with the name of a deleted one has another ID.
@@ -36,15 +36,15 @@ type VHostID struct {
 // ID returns the identity of this virtual host.
 func (v *VHost) ID() VHostID { return VHostID{v.Name, v.Made} }
 
-// Table returns the routing table, which never changes: the next change of the definitions makes a
+// Table returns the routing table, which never changes: every change of the definitions creates a
 // new one. Any goroutine may call it.
 func (v *VHost) Table() *routing.Table { return v.table.Load() }
 
-// Version returns a number that differs after every change of exchanges, queues, bindings and
-// parameters, so that what was read from them can be cached: read it before the definitions.
+// Version returns a number that changes with every change of exchanges, queues, bindings and
+// parameters, for caches of what was read from them. Read the version before the definitions.
 func (v *VHost) Version() uint64 { return v.version.Load() }
 
-// Gone reports whether the virtual host was deleted. It is for changes of definitions.
+// Gone reports whether the virtual host was deleted. Only changes of definitions call it.
 func (v *VHost) Gone() bool { return v.gone }
 
 // setTable replaces the routing table.
@@ -76,8 +76,8 @@ func (v *VHost) All(table *routing.Table) iter.Seq[*Queue] {
 	}
 }
 
-// Check fails if the virtual host was deleted while a session used it. It is for changes of
-// definitions. Errors: ErrVHostNotFound.
+// Check returns ErrVHostNotFound if the virtual host was deleted while a session used it. Only
+// changes of definitions call it.
 func (v *VHost) Check() error {
 	if v.gone {
 		return VHostNotFound(v.Name)
@@ -85,7 +85,7 @@ func (v *VHost) Check() error {
 	return nil
 }
 
-// Limit returns a limit of the virtual host; below 0 there is none.
+// Limit returns a limit of the virtual host. A value below 0 means no limit.
 func (v *VHost) Limit(name string) int64 {
 	v.state.users.mu.RLock()
 	defer v.state.users.mu.RUnlock()
@@ -110,7 +110,7 @@ func (v *VHost) Info() VHostInfo {
 	}
 }
 
-// VHostNotFound returns the error for a name that no virtual host has.
+// VHostNotFound returns the error for a virtual host that does not exist.
 func VHostNotFound(name string) error {
 	return &failure.Error{Err: failure.ErrVHostNotFound, Kind: "vhost", Name: name, VHost: name}
 }

@@ -13,14 +13,13 @@ func (r *Rights) VHostID() VHostID { return r.in.ID() }
 // Version returns VHost.Version of the virtual host.
 func (r *Rights) Version() uint64 { return r.in.Version() }
 
-// HasQueue reports whether there is a queue of this name in the virtual host, exclusive ones
-// included.
+// HasQueue reports whether the virtual host has a queue of this name, exclusive ones included.
 func (r *Rights) HasQueue(name string) bool {
 	_, ok := r.in.Table().Queue(name)
 	return ok
 }
 
-// HasExchange reports whether there is an exchange of this name in the virtual host.
+// HasExchange reports whether the virtual host has an exchange of this name.
 func (r *Rights) HasExchange(name string) bool {
 	_, ok := r.in.Table().Exchange(name)
 	return ok
@@ -34,7 +33,7 @@ func (r *Rights) QueueNames() (names []string) {
 	return names
 }
 
-// QueueIDs returns the ids of queues in the order of the names; 0 for a queue that does not exist.
+// QueueIDs returns the ids of queues in the order of the names, 0 for a queue that does not exist.
 func (r *Rights) QueueIDs(names []string) []uint64 {
 	table := r.in.Table()
 	ids := make([]uint64, len(names))
@@ -45,8 +44,7 @@ func (r *Rights) QueueIDs(names []string) []uint64 {
 	return ids
 }
 
-// ListBindings returns the bindings of the virtual host, without those that every queue has to the
-// default exchange.
+// ListBindings returns the bindings of the virtual host, except those from the default exchange.
 func (r *Rights) ListBindings() (all []BindSpec) {
 	for b := range r.in.Table().Bindings() {
 		if spec, ok := r.bindSpec(&b); ok {
@@ -76,8 +74,7 @@ func sortBindings(all []BindSpec) {
 	})
 }
 
-// BindingsFrom returns the bindings of which an exchange is the source; none for the default
-// exchange.
+// BindingsFrom returns the bindings whose source is an exchange; none for the default exchange.
 func (r *Rights) BindingsFrom(exchange string) (all []BindSpec) {
 	for b := range r.in.Table().BindingsFrom(exchange) {
 		if spec, ok := r.bindSpec(&b); ok {
@@ -88,8 +85,8 @@ func (r *Rights) BindingsFrom(exchange string) (all []BindSpec) {
 	return all
 }
 
-// BindingsTo returns the bindings that lead to a queue or an exchange, without the one that every
-// queue has to the default exchange.
+// BindingsTo returns the bindings to a queue or an exchange, except those from the default
+// exchange.
 func (r *Rights) BindingsTo(destination string, toExchange bool) (all []BindSpec) {
 	t := r.in.Table()
 	to := routing.Destination{Exchange: destination}
@@ -100,7 +97,7 @@ func (r *Rights) BindingsTo(destination string, toExchange bool) (all []BindSpec
 		}
 		to = routing.Destination{Queue: id}
 	} else if destination == "" {
-		return nil // routing.Destination would take the empty name for a queue
+		return nil // routing.Destination would treat the empty name as a queue
 	}
 	for b := range t.BindingsTo(to) {
 		if spec, ok := r.bindSpec(&b); ok {

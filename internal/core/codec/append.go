@@ -2,10 +2,10 @@ package codec
 
 import "encoding/binary"
 
-// UvarintLen returns how many bytes v takes as an unsigned varint: one for each seven bits.
+// UvarintLen returns the length of v as an unsigned varint in bytes: one for every seven bits.
 func UvarintLen(v uint64) int {
 	n := 1
-	for ; v >= 0x80; v >>= 7 { // most numbers are small: this is faster than to count their bits
+	for ; v >= 0x80; v >>= 7 { // most numbers are small, so this is faster than counting bits
 		n++
 	}
 	return n
@@ -27,7 +27,7 @@ func UvarintsLen(values ...uint64) (n int) {
 	return n
 }
 
-// AppendPrefixed appends bytes with their number, a varint, in front.
+// AppendPrefixed appends bytes preceded by their length, a varint.
 func AppendPrefixed[S ~string | ~[]byte](dst []byte, s S) []byte {
 	return append(binary.AppendUvarint(dst, uint64(len(s))), s...)
 }

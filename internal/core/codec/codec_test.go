@@ -39,8 +39,8 @@ func TestReader(t *testing.T) {
 	}
 }
 
-// TestFirstFailureSticks cuts a sample at each place: what was whole is read, and after the first
-// failure all is zero.
+// TestFirstFailureSticks truncates a sample at each position: complete fields are read, and
+// everything after the first failure is zero.
 func TestFirstFailureSticks(t *testing.T) {
 	whole := sample("ab", "cd", math.MaxUint64, math.MinInt64)
 	for n := range whole {
@@ -92,7 +92,7 @@ func TestCount(t *testing.T) {
 	}
 }
 
-// TestAliases checks that appending to what was read changes nothing behind it.
+// TestAliases checks that appending to a returned slice does not change the bytes behind it.
 func TestAliases(t *testing.T) {
 	b := []byte{1, 'a', 'b'}
 	r := NewReader(b)
@@ -111,8 +111,8 @@ func TestUvarintLen(t *testing.T) {
 	}
 }
 
-// FuzzReader reads any bytes by any fields. What is read is never more than there was, and a varint
-// is what encoding/binary reads.
+// FuzzReader reads arbitrary bytes as arbitrary fields. No more is read than there is, and varints
+// agree with encoding/binary.
 func FuzzReader(f *testing.F) {
 	f.Add([]byte{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, sample("ab", "cd", 300, -300))
 	f.Add([]byte{6}, bytes.Repeat([]byte{0xff}, 12))

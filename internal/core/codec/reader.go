@@ -8,15 +8,15 @@ import (
 var (
 	// ErrTruncated means that a field reaches beyond the end of the bytes.
 	ErrTruncated = errors.New("truncated")
-	// ErrVarint means that a varint has more than 64 bits.
+	// ErrVarint means that a varint does not fit in 64 bits.
 	ErrVarint = errors.New("varint overflows 64 bits")
-	// ErrTrailing means that bytes are left behind the last field.
+	// ErrTrailing means that bytes are left after the last field.
 	ErrTrailing = errors.New("trailing bytes")
 )
 
 // Reader reads fields off the front of a byte slice. The first failure sticks: every read after it
-// returns zero, so a decoder reads all its fields and checks once. What it returns as a slice
-// aliases the input, without room to append.
+// returns zero, so a decoder reads all its fields and checks once. Slices that it returns alias the
+// input, with no spare capacity.
 type Reader struct {
 	rest []byte // Invariant: empty once err is set, so that no read needs to look at err.
 	err  error
@@ -25,8 +25,8 @@ type Reader struct {
 // NewReader returns a Reader of all of b.
 func NewReader(b []byte) Reader { return Reader{rest: b} }
 
-// Reset makes r a Reader of all of b. What embeds a Reader begins with it: to copy one from
-// NewReader costs more than many a decoder.
+// Reset makes r a Reader of all of b. Types that embed a Reader call it, because copying one from
+// NewReader would cost more than many decoders do.
 func (r *Reader) Reset(b []byte) { r.rest, r.err = b, nil }
 
 // Len returns the number of bytes not read yet, 0 after a failure.
@@ -35,10 +35,10 @@ func (r *Reader) Len() int { return len(r.rest) }
 // Rest returns the bytes not read yet, without reading them.
 func (r *Reader) Rest() []byte { return r.rest }
 
-// Err returns the first failure, nil if there was none.
+// Err returns the first failure, or nil.
 func (r *Reader) Err() error { return r.err }
 
-// Fail makes err the outcome, unless an earlier failure stands.
+// Fail sets the error, unless there was an earlier failure.
 func (r *Reader) Fail(err error) {
 	if r.err == nil {
 		r.err = err
@@ -46,7 +46,7 @@ func (r *Reader) Fail(err error) {
 	r.rest = nil
 }
 
-// End returns the first failure; bytes that were not read are one.
+// End returns the first failure, or ErrTrailing if bytes are left.
 func (r *Reader) End() error {
 	if len(r.rest) > 0 {
 		r.Fail(ErrTrailing)
@@ -145,8 +145,8 @@ func (r *Reader) Varint() int64 {
 	return int64(v>>1) ^ -int64(v&1)
 }
 
-// Count reads the number of elements that follow, each of at least size bytes. More than fit into
-// what is left is a failure, so that a caller may allocate for what this returns.
+// Count reads the number of elements that follow, each of at least size bytes. It fails if so many
+// cannot fit in the rest, so that the caller may allocate for the result.
 func (r *Reader) Count(size int) int {
 	n := r.Uvarint()
 	if n > uint64(len(r.rest)) || n*uint64(size) > uint64(len(r.rest)) {
@@ -156,7 +156,7 @@ func (r *Reader) Count(size int) int {
 	return int(n)
 }
 
-// Prefixed reads bytes with their number, a varint, in front.
+// Prefixed reads bytes preceded by their length, a varint.
 func (r *Reader) Prefixed() []byte {
 	n := r.Uvarint()
 	if n > uint64(len(r.rest)) {
@@ -168,5 +168,5 @@ func (r *Reader) Prefixed() []byte {
 	return b
 }
 
-// String reads a string with the number of its bytes, a varint, in front.
+// String reads a string preceded by its length in bytes, a varint.
 func (r *Reader) String() string { return string(r.Prefixed()) }

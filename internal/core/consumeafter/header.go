@@ -9,8 +9,8 @@ import (
 // header is the name of the header.
 const header = "consume_after"
 
-// IDs reads the message-ids out of an encoded header table; ok is false when the message has no
-// such header.
+// IDs reads the message-ids from an encoded header table; ok is false if the message has no such
+// header.
 func IDs(headers []byte) (ids []string, ok bool) {
 	if len(headers) == 0 {
 		return nil, false
@@ -22,7 +22,7 @@ func IDs(headers []byte) (ids []string, ok bool) {
 	return read(v), true
 }
 
-// read reads the value of the header; what is no text names no message.
+// read reads the value of the header. A value that is not text names no message.
 func read(v any) []string {
 	switch v := v.(type) {
 	case message.Bytes:
@@ -47,8 +47,8 @@ func read(v any) []string {
 	return nil
 }
 
-// arrayLiteral reads the inside of a PostgreSQL array of texts: elements between commas, bare or in
-// double quotes, with a backslash before a character that means itself.
+// arrayLiteral parses the inside of a PostgreSQL text array: elements separated by commas, bare or
+// in double quotes, where a backslash escapes a character.
 func arrayLiteral(s string) (ids []string) {
 	var b strings.Builder
 	quoted, wasQuoted := false, false
@@ -72,12 +72,12 @@ func arrayLiteral(s string) (ids []string) {
 			b.WriteByte(s[i])
 		case c == '"':
 			if quoted = !quoted; quoted {
-				b.Reset() // blanks before it
+				b.Reset() // blanks before the quote
 			}
 			wasQuoted = true
 		case c == ',' && !quoted:
 			end()
-		case !quoted && wasQuoted: // blanks after it
+		case !quoted && wasQuoted: // blanks after the quote
 		default:
 			b.WriteByte(c)
 		}

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	backoffMin = 1_000  // ms until the second attempt; each further one waits twice as long,
+	backoffMin = 1_000  // ms until the second attempt; each further wait is twice as long,
 	backoffMax = 30_000 // at most this long
 	window     = 64     // messages of one key that are in transit at a time
 )
@@ -19,28 +19,28 @@ const (
 type Waiting struct {
 	Handle queue.Handle
 	Reason Reason
-	Taken  []uint64 // ids of queues that have it already
+	Taken  []uint64 // ids of queues that already have it
 }
 
-// row is the waiting dead messages of a queue with one routing key, in queue order.
+// row holds the waiting dead messages of a queue with the same routing key, in queue order.
 type row struct {
 	waiting  []Waiting
-	underWay int   // sent and not yet answered
+	underWay int   // sent but not yet answered
 	at       int64 // unix ms of the next attempt
-	backoff  int64 // ms waited after the last failure; 0 if the last one arrived
+	backoff  int64 // ms waited after the last failure; 0 if the last attempt succeeded
 }
 
-// Backlog is the dead messages of a queue that wait because no target accepted them, and the rows
-// that have some in transit. It belongs to the queue's shard.
+// Backlog holds the dead messages of a queue that wait because a target has not accepted them, and
+// the rows with messages in transit. It belongs to the queue's shard.
 type Backlog struct {
 	rows      map[string]*row // by routing key
 	recovered []Waiting       // found at the start, in queue order: their keys are not known yet
 	held      int             // messages in the queue that are recorded as dead
-	at        int64           // unix ms before which no row needs a look
+	at        int64           // unix ms before which no row needs attention
 }
 
-// NewBacklog returns a backlog of the messages that a start has found recorded as dead, in queue
-// order; nil for an empty one.
+// NewBacklog returns a backlog of the messages that were recorded as dead at the start, in queue
+// order.
 func NewBacklog(recovered []Waiting) *Backlog {
 	b := &Backlog{rows: map[string]*row{}, recovered: recovered, held: len(recovered), at: math.MaxInt64}
 	if len(recovered) > 0 {
@@ -49,18 +49,19 @@ func NewBacklog(recovered []Waiting) *Backlog {
 	return b
 }
 
-// Held returns how many messages in the queue are recorded as dead. Hold and Unhold count them.
+// Held returns how many messages in the queue are recorded as dead. Hold and Unhold maintain it.
 func (b *Backlog) Held() int { return b.held }
 func (b *Backlog) Hold()     { b.held++ }
 func (b *Backlog) Unhold()   { b.held-- }
 
-// At returns the time, unix ms, before which no attempt is due; math.MaxInt64 if none will be.
+// At returns the time in unix ms before which no attempt is due, or math.MaxInt64 if none will be.
 func (b *Backlog) At() int64 { return b.at }
 
 // Empty reports whether no message waits, is in transit or is recorded as dead.
 func (b *Backlog) Empty() bool { return len(b.rows) == 0 && len(b.recovered) == 0 && b.held == 0 }
 
-// Waits reports whether messages with a routing key wait: further ones queue behind them.
+// Waits reports whether messages with a routing key wait, so that further ones must queue behind
+// them.
 func (b *Backlog) Waits(key string) bool {
 	r := b.rows[key]
 	return r != nil && len(r.waiting) > 0
@@ -82,8 +83,8 @@ func (b *Backlog) add(key string, w Waiting) *row {
 	return r
 }
 
-// Failed is Add for a message that did not arrive: it delays the next attempt, once for all that
-// fail together.
+// Failed is Add for a message that no target accepted. It delays the next attempt, once for all
+// messages that fail together.
 func (b *Backlog) Failed(key string, w Waiting, now int64) {
 	r := b.add(key, w)
 	if r.at <= now {
@@ -93,8 +94,8 @@ func (b *Backlog) Failed(key string, w Waiting, now int64) {
 	b.at = min(b.at, r.at)
 }
 
-// Due removes and yields the messages whose attempt is due, one after the other, while more returns
-// true; row is false for those whose key is unknown. The caller may change the backlog meanwhile.
+// Due removes and yields messages whose attempt is due, one at a time, while more returns true; row
+// is false for those whose key is unknown. The caller may change the backlog meanwhile.
 func (b *Backlog) Due(now int64, more func() bool) iter.Seq2[Waiting, bool] {
 	return func(yield func(w Waiting, row bool) bool) {
 		for len(b.recovered) > 0 && more() {
@@ -117,24 +118,23 @@ func (b *Backlog) Due(now int64, more func() bool) iter.Seq2[Waiting, bool] {
 	}
 }
 
-// ready reports whether the first message of a row may go now.
+// ready reports whether the first message of a row may be sent now.
 func (r *row) ready(now int64) bool { return len(r.waiting) > 0 && r.underWay < window && r.at <= now }
 
 // Sent records that a message that Due yielded from a row is in transit.
 func (b *Backlog) Sent(key string) { b.rows[key].underWay++ }
 
-// Answered records that a message that was Sent has arrived or failed.
+// Answered records that a sent message has been accepted or has failed.
 func (b *Backlog) Answered(key string) { b.rows[key].underWay-- }
 
-// Arrived records that the row's targets accept messages again: the next failure waits no longer
-// than the first.
+// Arrived records that the row's targets accept messages again, which resets the backoff.
 func (b *Backlog) Arrived(key string) {
 	if r := b.rows[key]; r != nil {
 		r.backoff = 0
 	}
 }
 
-// Tidy drops finished rows and computes when to look again.
+// Tidy drops finished rows and computes the time of At.
 func (b *Backlog) Tidy() {
 	b.at = math.MaxInt64
 	if len(b.recovered) > 0 {

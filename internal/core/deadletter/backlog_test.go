@@ -8,7 +8,8 @@ import (
 	"fiveways.dev/fiveways/internal/core/queue"
 )
 
-// due takes out what is due, at most this many, as "handle" or "handle?" when the key is not known.
+// due takes the messages that are due, at most this many, as "handle", or "handle?" if the key is
+// unknown.
 func due(b *Backlog, now int64, most int) (got []string) {
 	for w, row := range b.Due(now, func() bool { return len(got) < most }) {
 		s := fmt.Sprint(w.Handle)
@@ -27,8 +28,8 @@ func same(t *testing.T, what string, got []string, want ...string) {
 	}
 }
 
-// What failed is tried again after a second, then after twice the time each, half a minute at most;
-// one that arrives makes the wait short again.
+// TestBackoff checks that a failed message is retried after a second, then after twice the time, up
+// to half a minute, and that a success resets the wait.
 func TestBackoff(t *testing.T) {
 	b, now := NewBacklog(nil), int64(1000)
 	b.Failed("k", Waiting{Handle: 1}, now)
@@ -54,7 +55,8 @@ func TestBackoff(t *testing.T) {
 	same(t, "hastened", due(b, now, 9), "1", "2")
 }
 
-// A row goes in the order of the queue, this many at a time, and does not hold up another one.
+// TestRows checks that a row sends in queue order, window messages at a time, and does not hold up
+// another row.
 func TestRows(t *testing.T) {
 	b := NewBacklog(nil)
 	for h := queue.Handle(window + 2); h > 0; h-- {
@@ -86,7 +88,8 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// What was dead at the start is due at once, in order, and counts as recorded until it is settled.
+// TestRecovered checks that messages that were dead at the start are due at once, in order, and
+// count as recorded until they are settled.
 func TestRecovered(t *testing.T) {
 	b := NewBacklog([]Waiting{{Handle: 3}, {Handle: 7}})
 	if b.At() != 0 || b.Held() != 2 {

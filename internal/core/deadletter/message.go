@@ -7,11 +7,11 @@ import (
 	"fiveways.dev/fiveways/internal/core/message"
 )
 
-// From describes the queue where a message died, and where the queue sends dead letters.
+// From describes the queue where a message died and where the queue sends dead letters.
 type From struct {
 	Queue    string
-	Exchange string // of dead letters
-	Key      string // with HasKey it replaces the message's own routing keys
+	Exchange string // target of dead letters
+	Key      string // if HasKey, replaces the message's own routing keys
 	HasKey   bool
 }
 
@@ -23,9 +23,9 @@ type Message struct {
 }
 
 // Rewrite adds the death to the message's headers as RabbitMQ does: x-death (newest first, one
-// entry per queue and reason with a count), x-first-death-*, x-last-death-*; the expiration moves
-// into the entry. now is unix ms. Errors: message.ErrMalformedProperties and those of a header
-// table.
+// entry per queue and reason with a count), x-first-death-*, x-last-death-*; the expiration is
+// moved into the entry. now is unix ms. Errors: message.ErrMalformedProperties and those of a
+// header table.
 func Rewrite(env message.Envelope, from From, reason Reason, now int64) (Message, error) {
 	exchange, key, rawProps, body := env.Split()
 	props, err := message.DecodeProperties(rawProps)
@@ -56,7 +56,7 @@ func Rewrite(env message.Envelope, from From, reason Reason, now int64) (Message
 		deaths = append(message.Array{death}, deaths...)
 	}
 	headers.Set("x-death", deaths)
-	if _, known := headers.Get("x-first-death-reason"); !known || !died { // what the client claims does not count
+	if _, known := headers.Get("x-first-death-reason"); !known || !died { // what the client claims is ignored
 		headers.Set("x-first-death-reason", string(reason))
 		headers.Set("x-first-death-queue", from.Queue)
 		headers.Set("x-first-death-exchange", string(exchange))
@@ -79,7 +79,7 @@ func Rewrite(env message.Envelope, from From, reason Reason, now int64) (Message
 }
 
 // countDeath finds the entry of this queue and reason, increments it and moves it to the front;
-// first reports that there is none.
+// first reports that there was none.
 func countDeath(headers message.Table, queueName string, reason Reason) (deaths message.Array, first bool) {
 	v, _ := headers.Get("x-death")
 	old, _ := v.(message.Array)
@@ -122,7 +122,7 @@ func joinUncounted(deaths message.Array) message.Array {
 	causeOf := func(t message.Table) (c cause) {
 		queue, _ := t.Get("queue")
 		reason, _ := t.Get("reason")
-		c.queue, _ = queue.(string) // only these can be told apart
+		c.queue, _ = queue.(string) // only texts identify a queue
 		c.reason, _ = reason.(string)
 		return c
 	}
@@ -145,8 +145,8 @@ func joinUncounted(deaths message.Array) message.Array {
 	return joined
 }
 
-// Cycles reports whether the message died in a queue before, without being rejected since: a cycle
-// in which no consumer rejects it would never end.
+// Cycles reports whether the message died in this queue before and has not been rejected since.
+// Such a cycle would never end.
 func (m *Message) Cycles(queueName string) bool {
 	if m.reason == Rejected {
 		return false

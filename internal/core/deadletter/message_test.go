@@ -8,7 +8,8 @@ import (
 	"fiveways.dev/fiveways/internal/core/message"
 )
 
-// Entries of x-death without a count stand for one death each, and are joined, as in RabbitMQ.
+// TestDeathsWithoutACount checks that x-death entries without a count stand for one death each and
+// are merged, as in RabbitMQ.
 func TestDeathsWithoutACount(t *testing.T) {
 	entry := func(queue, reason string, count ...any) message.Table {
 		e := message.Table{{Name: "queue", Value: queue}, {Name: "reason", Value: reason}}
@@ -48,7 +49,7 @@ func TestDeathsWithoutACount(t *testing.T) {
 	}
 }
 
-// died is a message without properties that died in queues, for a reason each.
+// died returns a message without properties that died in queues, each time for a reason.
 func died(t *testing.T, path ...string) Message {
 	t.Helper()
 	env := message.Envelope(append(message.AppendEnvelopeHeader(nil, "in", "k", (&message.Properties{}).Append(nil)), "body"...))
@@ -64,8 +65,8 @@ func died(t *testing.T, path ...string) Message {
 	return m
 }
 
-// A message that comes back to a queue where it died goes round for ever, unless a consumer
-// rejected it on its way.
+// TestCycles checks that a message that returns to a queue where it died counts as a cycle, unless
+// a consumer rejected it on the way.
 func TestCycles(t *testing.T) {
 	for _, c := range []struct {
 		path []string
@@ -86,7 +87,8 @@ func TestCycles(t *testing.T) {
 	}
 }
 
-// The headers say where a message died first and last, and how it was routed when it did.
+// TestRewrite checks that the headers say where a message died first and last, and how it was
+// routed then.
 func TestRewrite(t *testing.T) {
 	props := message.Properties{
 		Flags: message.HasExpiration | message.HasHeaders | message.HasDeliveryMode | message.HasPriority, Expiration: "5000", DeliveryMode: 2, Priority: 3,
@@ -122,7 +124,7 @@ func TestRewrite(t *testing.T) {
 	}
 }
 
-// Reasons are times in the log: these must not change.
+// TestDue pins the times that stand for reasons, because they are in the log.
 func TestDue(t *testing.T) {
 	for i, r := range []Reason{Rejected, Expired, MaxLength, DeliveryLimit} {
 		if r.Due() != int64(1)<<62+int64(i) {

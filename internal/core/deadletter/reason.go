@@ -6,7 +6,7 @@ import (
 	"fiveways.dev/fiveways/internal/core/queue"
 )
 
-// Reason is why a message died, in the words of x-death.
+// Reason is why a message died, in the terms of x-death.
 type Reason string
 
 const (
@@ -16,14 +16,14 @@ const (
 	DeliveryLimit Reason = "delivery_limit"
 )
 
-// dead is the first of the due times that stand for reasons. They lie beyond all real times.
+// dead is the first of the due times that represent reasons. They are beyond all real times.
 const dead = int64(1) << 62
 
-// reasons are in the log by their index here; never change it.
+// reasons are in the log by their index; never change it.
 var reasons = [...]Reason{Rejected, Expired, MaxLength, DeliveryLimit}
 
-// Due returns the time that stands for a reason. A dead message that waits in its queue is recorded
-// with this as its due time.
+// Due returns the time that represents a reason. A dead message that waits in its queue is recorded
+// with this due time.
 func (r Reason) Due() int64 { return dead + int64(slices.Index(reasons[:], r)) }
 
 // ReasonOf is the inverse of Due; ok is false for a real due time.

@@ -1,13 +1,13 @@
 // Package deadlock detects sessions that wait for each other in a cycle.
 //
 // A Detector knows which sessions wait, for which resource, and what each of them holds. It owns no
-// resource: a session tells it before and after it waits.
+// resource: sessions report to it before and after they wait.
 //
 // # Invariants
 //
 // What a session holds does not change while it waits, and a resource has one holder. So a cycle is
-// complete when its last session begins to wait, and it is found then. A session that holds
-// nothing, or does not tell what it holds, is not part of a cycle.
+// complete, and is found, when its last session begins to wait. A session that holds nothing, or
+// does not report what it holds, cannot be part of a cycle.
 package deadlock
 
 import (
@@ -15,7 +15,7 @@ import (
 	"sync"
 )
 
-// Detector is the sessions that hold something while they wait for something else. R identifies
+// Detector tracks the sessions that hold something while they wait for something else. R identifies
 // what is held and waited for. Any goroutine may call its methods; no other lock is taken under its
 // lock.
 type Detector[R comparable] struct {

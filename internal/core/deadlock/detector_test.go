@@ -2,7 +2,8 @@ package deadlock
 
 import "testing"
 
-// A wait that closes a circle is refused, however long it is; a chain is none.
+// TestDetector checks that a wait that closes a cycle of any length is refused, and that a chain is
+// not.
 func TestDetector(t *testing.T) {
 	w := func(on int, holds ...int) *Wait[int] { return &Wait[int]{For: on, Holds: holds} }
 	var d Detector[int]

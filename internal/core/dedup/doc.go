@@ -7,5 +7,5 @@
 //
 //   - A Memory holds at most the keys of the last limit calls of Remember, except the oldest ones
 //     that had expired at the last call.
-//   - For each key only its newest call counts.
+//   - For each key only the newest call counts.
 package dedup

@@ -6,11 +6,12 @@ import (
 	"fiveways.dev/fiveways/internal/core/message"
 )
 
-// ttlHeader is how long the message's key is remembered, ms, instead of the queue's setting.
+// ttlHeader is how long the message's key is remembered, in ms, overriding the queue's setting.
 const ttlHeader = "x-cache-ttl"
 
-// KeyIn returns the key of a message: the value of a header. A message without it is never a
-// duplicate. own is how long the message asks its key to be remembered, ms, 0: not given.
+// KeyIn returns the key of a message: a hash of the value of a header. A message without the header
+// is never a duplicate. own is how long the message asks for its key to be remembered in ms, 0 if
+// not given.
 func KeyIn(env message.Envelope, header string) (key Key, own int64, ok bool) {
 	peek, err := message.PeekProperties(env.Properties())
 	if err != nil {
@@ -28,8 +29,8 @@ func KeyIn(env message.Envelope, header string) (key Key, own int64, ok bool) {
 	return KeyOf(bytesOf(v)), own, true
 }
 
-// bytesOf turns a header's value into bytes. Integers are written as text, so that 7 in any width
-// and "7" are one key.
+// bytesOf converts a header value to bytes. Integers are written as text, so that 7 of any width
+// and "7" are the same key.
 func bytesOf(v any) []byte {
 	switch v := v.(type) {
 	case string:

@@ -2,7 +2,7 @@ package dedup
 
 import "crypto/sha256"
 
-// Key is a hash of a value that duplicates have in common: the first 128 bits of its SHA-256.
+// Key is a hash of a value that duplicates share: the first 128 bits of its SHA-256.
 type Key [16]byte
 
 // KeyOf returns the key of a value.
@@ -11,18 +11,18 @@ func KeyOf(value []byte) Key {
 	return Key(sum[:len(Key{})])
 }
 
-// Memory is the keys that were remembered last. It belongs to one goroutine.
+// Memory holds the most recently remembered keys. It belongs to one goroutine.
 type Memory struct {
 	limit int
-	known map[Key]uint64 // number of the newest call for the key
-	ring  []call         // of the calls next-n .. next-1, each at its number modulo the length, which is a power of two
+	known map[Key]uint64 // number of the newest call for each key
+	ring  []call         // the calls next-n .. next-1, each at its number modulo the length, which is a power of two
 	n     int
 	next  uint64 // number of the next call
 }
 
 type call struct {
 	key   Key
-	until int64 // unix ms, 0 for ever
+	until int64 // unix ms, 0: forever
 }
 
 // New returns an empty memory for limit keys, at least one.
@@ -43,7 +43,7 @@ func (m *Memory) Known(key Key, now int64) bool {
 	return until == 0 || now < until
 }
 
-// Remember remembers the key until a time in unix ms (0: for ever), or until limit other keys have
+// Remember remembers the key until a time in unix ms (0: forever), or until limit other keys have
 // followed. at is the time of the call.
 func (m *Memory) Remember(key Key, at, until int64) {
 	for m.n > 0 && (m.n == m.limit || m.oldestIsOver(at)) {

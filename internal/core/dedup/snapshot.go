@@ -8,11 +8,11 @@ import (
 	"fiveways.dev/fiveways/internal/core/codec"
 )
 
-// ErrCorrupt is returned by Restore for bytes that AppendTo did not write.
+// ErrCorrupt is returned by Restore for bytes that AppendTo has not written.
 var ErrCorrupt = errors.New("dedup: corrupt snapshot")
 
-// AppendTo appends a snapshot to dst: for each call, the oldest first, the key and, as a varint,
-// the difference of until to that of the call before.
+// AppendTo appends a snapshot to dst: for each call, oldest first, the key and, as a varint, the
+// difference between until and that of the previous call.
 func (m *Memory) AppendTo(dst []byte) []byte {
 	before := int64(0)
 	for number := m.oldest(); number < m.next; number++ {
@@ -24,8 +24,8 @@ func (m *Memory) AppendTo(dst []byte) []byte {
 	return dst
 }
 
-// Restore replaces the content with that of a snapshot. On an error, which wraps ErrCorrupt, the
-// memory is empty. The limit stays; when the snapshot holds more, the newest are kept.
+// Restore replaces the contents with those of a snapshot. On an error, which wraps ErrCorrupt, the
+// memory is empty. The limit stays; if the snapshot holds more, the newest are kept.
 func (m *Memory) Restore(b []byte) error {
 	*m = *New(m.limit)
 	r := codec.NewReader(b)
@@ -47,7 +47,7 @@ func (m *Memory) Restore(b []byte) error {
 	return nil
 }
 
-// Hash is a fingerprint of the content.
+// Hash returns a fingerprint of the contents.
 func (m *Memory) Hash() uint64 {
 	h := uint64(0x9e3779b97f4a7c15)
 	mix := func(v uint64) {

@@ -9,21 +9,21 @@ import (
 	"fiveways.dev/fiveways/internal/core/queue"
 )
 
-// Arrival holds the ids of a message on its way in, the same for all its queues in one graph. Its
-// zero value is a message without an id that names no other; it is reused.
+// Arrival holds the ids of an arriving message, for all its queues in one graph. The zero value is
+// a message without an id that names no others. An Arrival is reused.
 type Arrival struct {
 	named  bool
 	sum    idindex.Sum
-	sums   []idindex.Sum // the ids that it names, without its own
-	age    uint64        // dependent.age, if it names any
-	copied bool          // it is a copy of a message of the graph, and named others
+	sums   []idindex.Sum // the ids that it names, except its own
+	age    uint64        // dependent.age if it names any
+	copied bool          // it is a copy of a message of the graph that named others
 }
 
-// Copied reports whether the message is a copy of one of the graph that named others.
+// Copied reports whether the message is a copy of one in the graph that named others.
 func (in *Arrival) Copied() bool { return in.copied }
 
-// Look reads the id of a message and the ids that it names. A copy names none, because what it
-// named may wait for it.
+// Look reads the id of a message and the ids that it names. A copy names none, because messages
+// that it named may wait for it.
 func (g *Graph) Look(in *Arrival, env message.Envelope, copied bool) {
 	*in = Arrival{sums: in.sums[:0]}
 	peek, err := message.PeekProperties(env.Properties())
@@ -50,14 +50,14 @@ func (in *Arrival) names(all []string) {
 			in.sums = append(in.sums, sum)
 		}
 	}
-	if len(in.sums) > 1 { // one may be named twice
+	if len(in.sums) > 1 { // duplicates are possible
 		slices.SortFunc(in.sums, idindex.Sum.Compare)
 		in.sums = slices.Compact(in.sums)
 	}
 }
 
-// Arrive adds a message to the queue, and blocks what has to wait now: the message, or others for
-// it.
+// Arrive adds a message to the queue, and blocks messages that now have to wait: this one, or
+// others that wait for it.
 func (m *Member) Arrive(h queue.Handle, in *Arrival) {
 	g := m.graph
 	g.live++
@@ -81,11 +81,11 @@ func (m *Member) Arrive(h queue.Handle, in *Arrival) {
 	}
 }
 
-// cleanEach is how many buckets are cleaned for each message that arrives: with two, no more gone
-// messages accumulate than live ones.
+// cleanEach is how many buckets are cleaned for each message that arrives. With two, removed
+// messages never outnumber live ones.
 const cleanEach = 2
 
-// name makes a message known by its id.
+// name indexes a message by its id.
 func (m *Member) name(h queue.Handle, sum idindex.Sum) {
 	g := m.graph
 	g.slots[m.slot].entries++

@@ -7,23 +7,22 @@ import (
 	"fiveways.dev/fiveways/internal/core/idindex"
 )
 
-// circles are the cycles in which the ids of a graph name each other: an id names another one if a
-// message with it does. Two ids are in one circle if each leads to the other, so no two circles
-// share an id.
+// circles holds the cycles in which the ids of a graph name each other: an id names another one if
+// a message with that id does. Two ids are in one circle if each leads to the other, so no two
+// circles share an id.
 //
-// Messages never wait for each other in a cycle: all their ids would be in one circle here, and
-// within a circle each message waits only for older messages and for those that name none. So every
-// circle must be known. Its last message closes it, and the graph searches for it then; if that
-// takes too long, no earlier message waits for that last one. A message that goes can only break
-// circles.
+// Messages never wait for each other in a cycle: their ids would all be in one circle, and within a
+// circle a message waits only for older messages and for those that name none. So every circle must
+// be known. The graph searches for it when its last message arrives, which closes it; if that takes
+// too long, no earlier message waits for that last one. Removing a message can only break circles.
 type circles struct {
 	circle map[idindex.Sum]uint64 // the number of an id's circle
 	number uint64                 // the last number that was used
-	broken int                    // messages of circles that have gone since the circles were last searched
+	broken int                    // messages of circles that were removed since the last search
 	late   int                    // messages with dependent.late
 }
 
-// longestSearch is about how many edges a search for a circle follows.
+// longestSearch is roughly the number of edges that a search for a circle follows.
 const longestSearch = 1 << 17
 
 // together reports whether a message and an id that it names are in one circle.
@@ -42,7 +41,7 @@ func (g *Graph) within(a *dependent) bool {
 	return g.late == 0
 }
 
-// encircle checks whether a message that has just arrived closes a circle.
+// encircle checks whether a new message closes a circle.
 func (g *Graph) encircle(a *dependent) {
 	if !a.named || g.named[a.own] == nil || g.within(a) {
 		return
@@ -73,7 +72,7 @@ func (g *Graph) encircle(a *dependent) {
 	g.reviewAll(all)
 }
 
-// draw records that ids are a circle.
+// draw records that these ids form a circle.
 func (g *Graph) draw(all []idindex.Sum) {
 	if g.circle == nil {
 		g.circle = map[idindex.Sum]uint64{}
@@ -93,7 +92,7 @@ func (g *Graph) reviewAll(all []idindex.Sum) {
 	}
 }
 
-// leadsTo calls fn for the ids that messages with an id name.
+// leadsTo calls fn for the ids that messages with this id name.
 func (g *Graph) leadsTo(sum idindex.Sum, fn func(idindex.Sum)) {
 	for at := range g.With(sum) {
 		if a := at.In.dependents[at.Handle]; a != nil {
@@ -104,7 +103,7 @@ func (g *Graph) leadsTo(sum idindex.Sum, fn func(idindex.Sum)) {
 	}
 }
 
-// leadsFrom calls fn for the ids of messages that name an id.
+// leadsFrom calls fn for the ids of messages that name this id.
 func (g *Graph) leadsFrom(sum idindex.Sum, fn func(idindex.Sum)) {
 	if r := g.named[sum]; r != nil {
 		for _, n := range r.by {
@@ -115,11 +114,11 @@ func (g *Graph) leadsFrom(sum idindex.Sum, fn func(idindex.Sum)) {
 	}
 }
 
-// walk visits all ids to which an id leads.
+// walk visits all ids that can be reached from an id.
 type walk struct {
 	leads func(idindex.Sum, func(idindex.Sum))
 	from  idindex.Sum
-	seen  map[idindex.Sum]bool // has from only if the walk came back to it
+	seen  map[idindex.Sum]bool // includes from only if the walk came back to it
 	next  []idindex.Sum
 	cost  int // edges
 }
@@ -150,7 +149,7 @@ func (w *walk) step() {
 	})
 }
 
-// leave records that a message that named others has gone.
+// leave records that a message that named others was removed.
 func (g *Graph) leave(a *dependent) {
 	if a.late {
 		g.late--
@@ -160,14 +159,15 @@ func (g *Graph) leave(a *dependent) {
 	}
 }
 
-// With up to this many ids in circles, they are searched again whenever a message of one goes; with
-// more, only when a share of the messages has gone.
+// Up to this many ids in circles, circles are searched again whenever a message of one is removed;
+// with more, only after a share of their messages was removed.
 const (
 	fewCircled   = 256
 	partOfCircle = 8
 )
 
-// untangle finds the remaining circles, and blocks messages that only the lost ones kept ready.
+// untangle searches for the remaining circles, and blocks messages that were ready only because of
+// broken ones.
 func (g *Graph) untangle() {
 	if g.broken == 0 || len(g.circle) > fewCircled && g.broken < len(g.circle)/partOfCircle {
 		return
@@ -191,12 +191,12 @@ func (g *Graph) untangle() {
 	g.reviewAll(all)
 }
 
-// tangle finds circles with R. Tarjan's algorithm (Depth-first search and linear graph algorithms,
-// 1972).
+// tangle finds circles with Tarjan's algorithm (R. Tarjan, Depth-first search and linear graph
+// algorithms, 1972).
 type tangle struct {
 	leads func(idindex.Sum, func(idindex.Sum))
-	place map[idindex.Sum]int // in the order of discovery, from 1; -1: its circle is known
-	low   map[idindex.Sum]int // the lowest of them that an id is known to reach
+	place map[idindex.Sum]int // in order of discovery, from 1; -1: its circle is known
+	low   map[idindex.Sum]int // the lowest place that an id is known to reach
 	met   int
 	stack []idindex.Sum // ids whose circle is not known yet
 }
@@ -240,7 +240,7 @@ func (t *tangle) from(sum idindex.Sum, draw func([]idindex.Sum)) {
 	}
 }
 
-// finish removes an id, and those that share a circle with it, from the stack.
+// finish removes an id, and the ids in a circle with it, from the stack.
 func (t *tangle) finish(sum idindex.Sum, draw func([]idindex.Sum)) {
 	i := len(t.stack)
 	for done := false; !done; {

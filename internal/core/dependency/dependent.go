@@ -8,19 +8,19 @@ import (
 	"fiveways.dev/fiveways/internal/core/queue"
 )
 
-// dependent is a message that names others. Its edges are kept in every state: while it is lent it
-// is not blocked, but it will be when it returns.
+// dependent is a message that names others. Its edges are maintained in every state: while it is
+// lent it is not blocked, but it will be when it returns.
 //
-// Invariant: left is how many edges are on. While there are any, the message is neither ready nor
-// scheduled.
+// Invariant: left is the number of edges that are on. While it is not 0, the message is neither
+// ready nor scheduled.
 type dependent struct {
 	in    *Member
 	h     queue.Handle
 	own   idindex.Sum // its id
-	named bool        // it has one
+	named bool        // it has an id
 	late  bool        // older messages do not wait for it
 	gone  bool
-	age   uint64 // grows with each message; the same in all queues of the message
+	age   uint64 // grows with each message; equal in all queues of one message
 	left  int32
 	edges []edge
 }
@@ -33,10 +33,10 @@ type edge struct {
 
 // dependency is an id that messages name.
 //
-// Invariant: live is not 0. there is how many messages have it in Member.waited.
+// Invariant: live is not 0. there is the number of messages that have it in Member.waited.
 type dependency struct {
 	sum   idindex.Sum
-	by    []reference // including some that have gone
+	by    []reference // including references of removed messages
 	live  int         // live references in by
 	there int         // messages with the id
 }
@@ -84,7 +84,7 @@ func (g *Graph) drop(a *dependent) {
 	g.leave(a)
 }
 
-// forgetDependency removes an id that no message names any more.
+// forgetDependency removes an id that no message names now.
 func (g *Graph) forgetDependency(r *dependency) {
 	delete(g.named, r.sum)
 	for e := g.ids.First(r.sum); e != 0; e = g.ids.Next(e) {
@@ -95,14 +95,14 @@ func (g *Graph) forgetDependency(r *dependency) {
 	}
 }
 
-// came updates the messages that name an id, because a message with it exists now.
+// came updates the messages that name an id, because a message with this id exists now.
 func (g *Graph) came(r *dependency) {
 	if r.there == 1 || !g.plain(r) {
 		g.review(r)
 	}
 }
 
-// went records that a message with an id that others name has gone.
+// went records that a message with an id that others name was removed.
 func (m *Member) went(h queue.Handle) {
 	g, r := m.graph, m.waited[h]
 	delete(m.waited, h)
@@ -111,7 +111,7 @@ func (m *Member) went(h queue.Handle) {
 	}
 }
 
-// review computes again which messages wait for an id.
+// review determines again which messages wait for an id.
 func (g *Graph) review(r *dependency) {
 	for _, n := range r.by {
 		if !n.gone {
@@ -120,7 +120,7 @@ func (g *Graph) review(r *dependency) {
 	}
 }
 
-// look computes whether a message waits for an id that it names, and blocks or unblocks it.
+// look determines whether a message waits for an id that it names, and blocks or unblocks it.
 func (g *Graph) look(n reference) {
 	e := &n.edges[n.edge]
 	on := g.waits(n.dependent, e.to)
@@ -138,7 +138,7 @@ func (g *Graph) look(n reference) {
 	}
 }
 
-// waits reports whether a message waits for another one with an id that it names.
+// waits reports whether a message must wait for a message with an id that it names.
 func (g *Graph) waits(a *dependent, r *dependency) bool {
 	if r.there == 0 || g.plain(r) {
 		return r.there > 0
@@ -164,8 +164,8 @@ func (m *Member) Block(h queue.Handle, n int) {
 	})
 }
 
-// FreedBy returns the blocked messages of the queue that wait only for some given messages, in
-// queue order, without those that are due after now, unix ms.
+// FreedBy returns, in queue order, the blocked messages of the queue that wait only for the given
+// messages. It omits messages that are due after now, unix ms.
 func (m *Member) FreedBy(some []At, now int64) (free []queue.Handle) {
 	on := map[At]bool{}
 	ids := map[*dependency]bool{}
@@ -198,7 +198,7 @@ func (m *Member) FreedBy(some []At, now int64) (free []queue.Handle) {
 	return free
 }
 
-// onlyIn reports whether the messages with an id are all among some.
+// onlyIn reports whether all messages with an id are among the given ones.
 func (g *Graph) onlyIn(some map[At]bool, sum idindex.Sum) bool {
 	for at := range g.With(sum) {
 		if !some[at] {

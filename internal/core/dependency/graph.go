@@ -10,41 +10,41 @@ import (
 	"fiveways.dev/fiveways/internal/core/queue"
 )
 
-// Graph is the order that messages ask for in those queues of a virtual host that are on one shard.
+// Graph is the order that messages ask for in the queues of a virtual host that are on one shard.
 // It belongs to the shard.
 type Graph struct {
 	ids    *idindex.Index
-	slots  []slot   // by Entry.Slot
+	slots  []slot   // indexed by Entry.Slot
 	spare  []uint32 // slots to reuse
 	queues int
 	live   int                         // messages in the queues, with and without ids
 	named  map[idindex.Sum]*dependency // ids that messages name, whether or not such a message exists
-	clock  uint64                      // counts all messages so far that named others
+	clock  uint64                      // number of messages so far that named others
 	circles
 }
 
 // slot stands for a queue in entries of the index.
 type slot struct {
-	m       *Member // nil: it has gone
+	m       *Member // nil: removed
 	entries int
 }
 
-// Queue is all that a graph knows of a queue.
+// Queue is what a graph needs from a queue.
 type Queue interface {
-	// Unblocked reports that a blocked message is ready.
+	// Unblocked reports that a blocked message is now ready.
 	Unblocked(h queue.Handle)
 }
 
 // Member is a queue in a graph.
 //
 // Invariant: waited has the messages with an id that others name, dependents those that name
-// others; all of them live.
+// others. All of them are live.
 type Member struct {
 	graph      *Graph
 	queue      Queue
 	state      *queue.Deliveries
 	slot       uint32
-	unawaited  bool // no message waits for those of this queue
+	unawaited  bool // no message waits for messages of this queue
 	waited     map[queue.Handle]*dependency
 	dependents map[queue.Handle]*dependent
 }
@@ -55,14 +55,14 @@ type At struct {
 	Handle queue.Handle
 }
 
-// New makes a graph without queues.
+// New returns a graph without queues.
 func New() *Graph { return &Graph{ids: idindex.New(), named: map[idindex.Sum]*dependency{}} }
 
 // Empty reports whether no queue is in the graph.
 func (g *Graph) Empty() bool { return g.queues == 0 }
 
-// Join adds a queue to the graph, before it has messages. With unawaited no message waits for those
-// of this queue.
+// Join adds a queue to the graph, before it has messages. If unawaited, no message waits for
+// messages of this queue.
 func (g *Graph) Join(q Queue, state *queue.Deliveries, unawaited bool) *Member {
 	var at uint32
 	if n := len(g.spare); n > 0 {
@@ -83,7 +83,8 @@ func (g *Graph) Join(q Queue, state *queue.Deliveries, unawaited bool) *Member {
 // Graph returns the queue's graph.
 func (m *Member) Graph() *Graph { return m.graph }
 
-// Leave removes a queue that is deleted with its messages, and unblocks what waits for these.
+// Leave removes a queue that is deleted with its messages, and unblocks messages that wait for
+// these.
 func (m *Member) Leave() {
 	g := m.graph
 	g.slots[m.slot].m = nil
@@ -99,7 +100,7 @@ func (m *Member) Leave() {
 	g.untangle()
 }
 
-// retire makes a slot reusable when no entry of its queue is left.
+// retire makes a slot reusable once no entry of its queue is left.
 func (g *Graph) retire(slot uint32) {
 	if s := &g.slots[slot]; s.m == nil && s.entries == 0 {
 		g.spare = append(g.spare, slot)
@@ -112,8 +113,8 @@ func (g *Graph) lives(en *idindex.Entry) bool {
 	return m != nil && m.state.Status(en.Handle) != queue.Gone
 }
 
-// forget reports whether the message of an entry is gone. It then also subtracts it, because the
-// entry will be freed.
+// forget reports whether the message of an entry is gone. If so, it also adjusts the counts,
+// because the entry will be freed.
 func (g *Graph) forget(en *idindex.Entry) bool {
 	if g.lives(en) {
 		return false
@@ -134,7 +135,7 @@ func (g *Graph) With(sum idindex.Sum) iter.Seq[At] {
 	}
 }
 
-// LivesBeside reports whether a message with an id exists that is not among some given messages.
+// LivesBeside reports whether a message with this id exists that is not among the given ones.
 func (g *Graph) LivesBeside(sum idindex.Sum, some []At) bool {
 	for at := range g.With(sum) {
 		if !slices.Contains(some, at) {
@@ -155,8 +156,8 @@ func (m *Member) First(messageID string) (h queue.Handle, ok bool) {
 	return best.Handle(), best != queue.NoPlace
 }
 
-// Went records that the live ones among n contiguous messages have gone, and makes ready what
-// nothing blocks any more.
+// Went records that n contiguous messages, live of which still existed, were removed. It unblocks
+// messages that now wait for nothing.
 func (m *Member) Went(h queue.Handle, n, live int) {
 	g := m.graph
 	g.live -= live
@@ -165,7 +166,7 @@ func (m *Member) Went(h queue.Handle, n, live int) {
 	g.untangle()
 }
 
-// Tidy keeps the index of ids small when messages go and none arrive.
+// Tidy keeps the index of ids small if messages are removed and none arrive.
 func (g *Graph) Tidy() {
 	if invariants.Enabled {
 		g.check()
@@ -177,7 +178,7 @@ func (g *Graph) Tidy() {
 	g.ids = g.ids.Tidied(g.live, g.forget)
 }
 
-// clear forgets all entries.
+// clear removes all entries.
 func (g *Graph) clear() {
 	g.ids = idindex.New()
 	for i := range g.slots {

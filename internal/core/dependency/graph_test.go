@@ -27,7 +27,7 @@ func (g *Graph) room(unawaited bool) *room {
 	return r
 }
 
-// envelope is a message with an id that names others; "" and nil are none.
+// envelope returns a message with an id that names others; "" and nil mean none.
 func envelope(id string, after ...string) message.Envelope {
 	var p message.Properties
 	if id != "" {
@@ -61,7 +61,7 @@ func (r *room) settle(h queue.Handle, n int) {
 	r.m.Went(h, n, live)
 }
 
-// left says what a graph still knows without messages; "" when that is nothing.
+// left describes what a graph still holds without messages; "" means nothing.
 func (g *Graph) left() string {
 	for _, s := range g.slots {
 		if s.m != nil && len(s.m.waited)+len(s.m.dependents) > 0 {
@@ -74,7 +74,7 @@ func (g *Graph) left() string {
 	return ""
 }
 
-// twin is a graph beside a list of all messages, in the order in which they came.
+// twin is a graph and a list of all messages in order of arrival.
 type twin struct {
 	t     *testing.T
 	g     *Graph
@@ -92,7 +92,7 @@ type twinMessage struct {
 	lent  bool
 }
 
-// leads reports whether messages with an id name another one, directly or through others.
+// leads reports whether messages with an id name another id, directly or through others.
 func (tw *twin) leads(from, to string) bool {
 	seen := []string{from}
 	for i := 0; i < len(seen); i++ {
@@ -165,9 +165,9 @@ func (tw *twin) compare(step int) {
 	tw.g.check()
 }
 
-// What waits is as a naive model has it, after each of many random operations; then all of them can
-// be had one after the other, and nothing is left. With few ids there are many circles, with more
-// there are chains. Recall finds the same again.
+// TestTwin compares the blocked messages with a naive model after each of many random operations.
+// At the end all messages can be taken, and nothing is left. Few ids give many circles, more ids
+// give chains. Recall must find the same again.
 func TestTwin(t *testing.T) {
 	for seed := range uint64(24) {
 		rng := rand.New(rand.NewPCG(seed, 3))
@@ -220,8 +220,8 @@ func TestTwin(t *testing.T) {
 	}
 }
 
-// recalled compares with a graph that comes to the same messages after a start. What is in the log
-// has a place there: the age of a message.
+// recalled compares with a graph that Recall builds for the same messages after a restart. The age
+// of a message is its position in the log.
 func (tw *twin) recalled() {
 	g := New()
 	again := map[*room]*room{}
@@ -251,7 +251,8 @@ func (tw *twin) recalled() {
 	}
 }
 
-// What waits for a long-lived message and goes meanwhile is forgotten.
+// TestForgetsThoseThatWent checks that a removed message that waited for a long-lived one is
+// forgotten.
 func TestForgetsThoseThatWent(t *testing.T) {
 	g := New()
 	r := g.room(false)
@@ -265,8 +266,8 @@ func TestForgetsThoseThatWent(t *testing.T) {
 	}
 }
 
-// The search for circles has an end: only messages that come later wait for one that would need a
-// longer search.
+// TestSearchHasAnEnd checks that the search for circles is bounded: if it would take longer,
+// earlier messages do not wait for the last one.
 func TestSearchHasAnEnd(t *testing.T) {
 	g := New()
 	r := g.room(false)
@@ -287,8 +288,8 @@ func TestSearchHasAnEnd(t *testing.T) {
 	}
 }
 
-// Messages come and go: entries of those that are gone do not gather, nor does the room that many
-// took.
+// TestStaysSmall checks that entries of removed messages do not accumulate, and that the memory for
+// many messages is released.
 func TestStaysSmall(t *testing.T) {
 	g := New()
 	r := g.room(false)
@@ -338,14 +339,14 @@ func TestStaysSmall(t *testing.T) {
 	}
 }
 
-// What a queue with messages leaves behind, when it goes, lets others go, and its slot is used
-// again.
+// TestLeave checks that removing a queue with messages unblocks others, and that its slot is
+// reused.
 func TestLeave(t *testing.T) {
 	g := New()
 	a, b := g.room(false), g.room(true)
 	g.put(envelope("x"), false, a)
 	waits := g.put(envelope("y", "x"), false, b)
-	both := g.put(envelope("z", "x", "y"), false, b) // no message waits for y, which is in a queue of which none waits
+	both := g.put(envelope("z", "x", "y"), false, b) // no message waits for y, because its queue is unawaited
 	if a.m.Leave(); b.state.Status(waits) != queue.Ready || b.state.Status(both) != queue.Ready {
 		t.Errorf("%v and %v after the other queue has gone", b.state.Status(waits), b.state.Status(both))
 	}
@@ -364,8 +365,8 @@ func TestLeave(t *testing.T) {
 	}
 }
 
-// FreedBy finds what only waits for some messages, in the order of the queue, and LivesBeside and
-// First find messages by their ids.
+// TestFinds checks that FreedBy finds the messages that wait only for the given ones, in queue
+// order, and that LivesBeside and First find messages by id.
 func TestFinds(t *testing.T) {
 	g := New()
 	a, b := g.room(false), g.room(false)

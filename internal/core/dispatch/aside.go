@@ -5,33 +5,33 @@ import (
 	"fiveways.dev/fiveways/internal/core/queue"
 )
 
-// places is a heap. Places that are added in order stay in order.
+// places is a heap. Places added in order stay in order.
 type places = heap.Heap[queue.Place, byPlace]
 
 type byPlace struct{ heap.Untracked[queue.Place] }
 
 func (byPlace) Before(a, b queue.Place) bool { return a < b }
 
-// class is the set-aside messages that wait for the same thing.
+// class holds the set-aside messages that wait for the same thing.
 type class struct {
-	group  *group // nil: they are of no group
-	set    *pool  // the consumers that may get them while none holds the group
+	group  *group // nil: the messages have no group
+	set    *pool  // the consumers that may get them unless the group is held
 	parked places // not empty
-	in     *pool  // the pool that has it, nil while no consumer may take from it
-	at     int    // and its index there, from 1 on
+	in     *pool  // the pool that contains it; nil while no consumer may take from it
+	at     int    // its index there, from 1
 }
 
-// pool is the classes that the same consumers may take from: those with certain filters, or the one
-// that holds the groups.
+// pool holds the classes that the same consumers may take from: those with certain filters, or the
+// one that holds the groups.
 type pool struct {
-	holder *Consumer // nil: every consumer that admits accepts
-	set    string    // a bit for each filter
+	holder *Consumer // nil: any consumer whose filter matches
+	set    string    // one bit for each filter
 	all    bool      // no consumer has a filter
-	plain  *class    // of messages without a group, nil when none is set aside
+	plain  *class    // messages without a group; nil if none is set aside
 	used   int       // classes of this set
 
 	classes heap.Heap[*class, byFirst]
-	at      int // index in Selective.pools + 1, 0 while there are no classes
+	at      int // index in Selective.pools + 1; 0 if there are no classes
 	stuck   bool
 }
 
@@ -46,7 +46,7 @@ func (pl *pool) admits(c *Consumer) bool {
 	return pl.set[c.filter>>3]>>(c.filter&7)&1 == 1
 }
 
-// idle reports whether a consumer with room may be found.
+// idle reports whether a consumer with room might be found.
 func (pl *pool) idle() bool { return !pl.stuck }
 
 // free reports whether no consumer holds the groups.
@@ -61,11 +61,11 @@ type byFirst struct{}
 func (byFirst) Before(a, b *class) bool    { return a.parked[0] < b.parked[0] }
 func (byFirst) Moved(cl *class, place int) { cl.at = place }
 
-// first finds the pool with the first set-aside message among those that want picks, nil if there
-// is none. It removes messages that are gone from the front.
+// first returns the pool with the first set-aside message among the pools that want selects, or nil
+// if there is none. It removes the places of removed messages from the front.
 func (p *Selective) first(st *queue.Deliveries, want func(*pool) bool) *pool {
 	var best *pool
-	for i := len(p.pools) - 1; i >= 0; i-- { // a pool that loses its last class changes places with the last
+	for i := len(p.pools) - 1; i >= 0; i-- { // a pool that loses its last class swaps places with the last
 		pl := p.pools[i]
 		if !want(pl) || !p.clean(st, pl) {
 			continue
@@ -77,7 +77,8 @@ func (p *Selective) first(st *queue.Deliveries, want func(*pool) bool) *pool {
 	return best
 }
 
-// clean removes places of messages that are gone from the front of a pool; false: nothing is left.
+// clean removes places of removed messages from the front of a pool. It returns false if nothing is
+// left.
 func (p *Selective) clean(st *queue.Deliveries, pl *pool) bool {
 	for len(pl.classes) > 0 {
 		cl := pl.classes[0]
@@ -114,8 +115,8 @@ func (p *Selective) park(st *queue.Deliveries, g *group, set *pool, h queue.Hand
 	}
 }
 
-// pop removes the first message from a class. If that was the last one the class is gone; the
-// caller tidies its group.
+// pop removes the first message of a class, and the class if that was its last. The caller tidies
+// its group.
 func (p *Selective) pop(cl *class) queue.Handle {
 	at := cl.parked.Pop()
 	p.places--
@@ -128,7 +129,7 @@ func (p *Selective) pop(cl *class) queue.Handle {
 	return at.Handle()
 }
 
-// move puts a class into another pool, nil for none.
+// move moves a class to another pool; nil for none.
 func (p *Selective) move(cl *class, to *pool) {
 	if cl.in == to {
 		return
@@ -151,7 +152,7 @@ func (p *Selective) move(cl *class, to *pool) {
 	}
 }
 
-// sweep drops the places of messages that are gone when they are more than half.
+// sweep drops the places of removed messages if they are more than half.
 func (p *Selective) sweep(st *queue.Deliveries) {
 	if p.places <= 2*st.Parked()+Step {
 		return
@@ -185,7 +186,7 @@ func (p *Selective) sweep(st *queue.Deliveries) {
 	}
 }
 
-// forget removes an empty class from where it can be found.
+// forget removes an empty class from its group or, if it has none, from its set.
 func (p *Selective) forget(cl *class) {
 	cl.set.used--
 	if g := cl.group; g != nil {

@@ -8,40 +8,40 @@ import (
 )
 
 // Consumer is dispatch's part of a consumer of one queue. The fields above the blank line are set
-// before Consumers.Add and never change; the rest belongs to the queue's shard.
+// before Consumers.Add and never change. The rest belongs to the queue's shard.
 type Consumer struct {
 	Owner    any // the engine's own consumer struct
 	Priority int
-	NoAck    bool // a delivery is settled at once
-	Reads    bool // it reads messages that stay in the queue: MayRead says when, and Next skips it
-	Prefetch int  // most unsettled deliveries at a time, 0: no limit
+	NoAck    bool // deliveries are settled at once
+	Reads    bool // reads messages that stay in the queue: MayRead says when, and Next skips it
+	Prefetch int  // limit of unsettled deliveries, 0: none
 	Window   *Window
-	Selector *selector.Selector // nil: it accepts everything
-	Limit    *Limit             // shared with others; nil: there is none
+	Selector *selector.Selector // nil: accepts everything
+	Limit    *Limit             // shared with others; nil: none
 
-	filter  int   // in Selective.filters
+	filter  int   // index in Selective.filters
 	held    *pool // set-aside messages of the groups that it holds
 	unacked int
 	gone    bool
-	share   *Share // of Limit; nil: there is none
+	share   *Share // of Limit; nil: none
 	blocked bool   // in share.blocked
 	turn    uint64 // when it was last served
 
-	level          *level    // of the queue's consumers; nil if it is not one of those
-	inTurn         bool      // it is in the list there, between
+	level          *level    // of the queue's consumers; nil if not added
+	inTurn         bool      // in the level's list, between
 	before, behind *Consumer // these two
 }
 
-// Unacked returns how many deliveries are out.
+// Unacked returns the number of unsettled deliveries.
 func (c *Consumer) Unacked() int { return c.unacked }
 
-// Gone reports whether it was removed.
+// Gone reports whether the consumer was removed.
 func (c *Consumer) Gone() bool { return c.gone }
 
 // Turn returns the turn of the last Delivered.
 func (c *Consumer) Turn() uint64 { return c.turn }
 
-// Delivered counts a delivery. turn is greater than that of all earlier deliveries to consumers of
+// Delivered counts a delivery. turn must be greater than for all earlier deliveries to consumers of
 // the shard.
 func (c *Consumer) Delivered(turn uint64) {
 	c.turn = turn
@@ -54,7 +54,7 @@ func (c *Consumer) Delivered(turn uint64) {
 	}
 }
 
-// Returned counts n deliveries that have been settled or returned.
+// Returned counts n deliveries that were settled or returned.
 func (c *Consumer) Returned(n int) {
 	if c.NoAck || n == 0 {
 		return
@@ -66,7 +66,7 @@ func (c *Consumer) Returned(n int) {
 	}
 }
 
-// ready reports whether one more message may be delivered now. If so it takes one from the shared
+// ready reports whether one more message may be delivered now. If so, it takes one from the shared
 // limit.
 func (c *Consumer) ready() bool {
 	if c.Reads || c.Window.Full() {
@@ -84,56 +84,56 @@ func (c *Consumer) ready() bool {
 // MayRead reports whether a consumer with Reads has room.
 func (c *Consumer) MayRead() bool { return !c.Window.Full() && c.unacked < c.Prefetch }
 
-// Unready returns what Next took from the shared limit, if there was no message after all.
+// Unready returns what Next took from the shared limit if there was no message after all.
 func (c *Consumer) Unready() {
 	if c.share != nil {
 		c.share.untake()
 	}
 }
 
-// Consumers are the consumers of one queue: higher priority first, round robin among equals, unless
-// only one of them gets messages. They belong to the queue's shard.
+// Consumers holds the consumers of one queue: higher priority first, round robin among equals,
+// unless only one of them gets messages. It belongs to the queue's shard.
 //
-// Invariant: a consumer that is in no list of levels has no room, and something will put it back:
+// Invariant: a consumer that is in no level's list has no room, and one of these will put it back:
 // Returned when one of its deliveries ends, HasRoom when its window has room again, Begin when its
 // shared limit has.
 type Consumers struct {
 	queue  Queue
-	list   []*Consumer // sorted by priority, descending; within one priority by age
+	list   []*Consumer // by priority, descending; then by age, oldest first
 	levels []*level    // of the existing priorities, descending
-	single *single     // nil: all of them get messages
+	single *single     // nil: all consumers get messages
 
-	granted []*Share // with grants of a shared limit, until the next End
+	granted []*Share // shares with grants of a limit, until the next End
 	spare   []*Share // scratch
 }
 
-// Queue is all that dispatch knows of a queue.
+// Queue is what dispatch needs from a queue.
 type Queue interface {
 	Loop() Loop
-	Look() // makes the shard look at the queue before the current round ends
+	Look() // makes the shard dispatch the queue before the current round ends
 }
 
-// Loop is what owns queues: one shard. Loops are compared by identity.
+// Loop is the owner of queues: one shard. Loops are compared by identity.
 type Loop interface {
 	// Grant makes the owner of the share's queue call Share.Granted. Any goroutine may call it.
 	Grant(s *Share, n int)
 }
 
-// Init prepares it for a new queue, before its first consumer.
+// Init initializes cs for a new queue, before its first consumer.
 func (cs *Consumers) Init(q Queue) { cs.queue = q }
 
-// Single makes only one consumer get messages. With byRank a consumer of higher priority takes over
-// once the active one has no deliveries out.
+// Single lets only one consumer get messages. With byRank, a consumer of higher priority takes over
+// once the active one has no unsettled deliveries.
 func (cs *Consumers) Single(byRank bool) { cs.single = &single{byRank: byRank} }
 
 // Len returns how many consumers there are.
 func (cs *Consumers) Len() int { return len(cs.list) }
 
-// All returns the consumers by priority and age, for reading only.
+// All returns the consumers by priority and age. The caller must not change them.
 func (cs *Consumers) All() []*Consumer { return cs.list }
 
-// Active returns the only consumer that gets messages, nil while there is none; ok is false if all
-// do.
+// Active returns the only consumer that gets messages, nil if there is none. ok is false if all
+// consumers get messages.
 func (cs *Consumers) Active() (c *Consumer, ok bool) {
 	if cs.single == nil {
 		return nil, false
@@ -141,16 +141,17 @@ func (cs *Consumers) Active() (c *Consumer, ok bool) {
 	return cs.single.active, true
 }
 
-// level is the consumers of one priority that may have room, in order of their turns. It omits
-// those that have all they may hold, and those that had no room for another reason at their turn,
-// so that a message does not check many of them. A consumer that has room again goes to the end.
+// level holds the consumers of one priority that may have room, in order of their turns. It omits
+// those that have reached their prefetch, and those that had no room for another reason at their
+// turn, so that a message does not check many of them. A consumer that has room again goes to the
+// end.
 type level struct {
 	priority    int
 	first, last *Consumer
-	consumers   int // of this priority, including those that are omitted
+	consumers   int // of this priority, including omitted ones
 }
 
-// enter puts a consumer at the end.
+// enter adds a consumer at the end.
 func (l *level) enter(c *Consumer) {
 	if c.inTurn {
 		return
@@ -190,7 +191,7 @@ func (l *level) served(c *Consumer) {
 	}
 }
 
-// at returns the level of a priority, a new one if needed.
+// at returns the level of a priority. It creates a missing one.
 func (cs *Consumers) at(priority int) *level {
 	i, there := slices.BinarySearchFunc(cs.levels, priority, func(l *level, p int) int { return cmp.Compare(p, l.priority) })
 	if !there {
@@ -217,8 +218,8 @@ func (cs *Consumers) Add(c *Consumer) {
 	}
 }
 
-// Remove removes a consumer; its deliveries stay out. It returns false if the consumer was not
-// there.
+// Remove removes a consumer; its deliveries stay unsettled. It returns false if the consumer was
+// not found.
 func (cs *Consumers) Remove(c *Consumer) bool {
 	i := slices.Index(cs.list, c)
 	if i < 0 {
@@ -245,8 +246,8 @@ func (cs *Consumers) Clear() {
 	cs.list, cs.levels = nil, nil
 }
 
-// HasRoom puts a consumer that may have room again at the end: after those of its share that wait
-// for the limit, if there are any.
+// HasRoom puts a consumer that may have room again at the end: behind those of its share that wait
+// for the limit, if any.
 func (c *Consumer) HasRoom() {
 	switch {
 	case c.level == nil || c.gone || c.blocked || c.inTurn:
@@ -257,7 +258,7 @@ func (c *Consumer) HasRoom() {
 	}
 }
 
-// Next picks the consumer that gets the next message, and moves it behind its equals; nil if none
+// Next returns the consumer that gets the next message, and moves it behind its equals; nil if none
 // has room. The caller then calls Delivered for it, or Unready if there is no message after all.
 func (cs *Consumers) Next() *Consumer {
 	if cs.single != nil {
@@ -266,7 +267,7 @@ func (cs *Consumers) Next() *Consumer {
 	return cs.nextOf(nil)
 }
 
-// nextOf is Next among the consumers of a pool, nil: among all. It ignores single.
+// nextOf is Next among the consumers of a pool; nil means among all. It ignores single.
 func (cs *Consumers) nextOf(pl *pool) *Consumer {
 	for _, l := range cs.levels {
 		for c := l.first; c != nil; {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// gets publishes n messages one at a time and says which consumers got them, by their owners.
+// gets publishes n messages one at a time, and returns the owners of the consumers that got them.
 func (r *room) gets(n int) (got []any) {
 	for range n {
 		before := len(r.out)
@@ -29,7 +29,8 @@ func sameOwners(t *testing.T, what string, got []any, want ...any) {
 	}
 }
 
-// Higher priority first, in turn among equals, and whose room comes back is behind the others.
+// TestTurns checks that higher priority comes first, that equals take turns, and that a consumer
+// that has room again is behind the others.
 func TestTurns(t *testing.T) {
 	r := (&loop{}).room()
 	a := r.add(&Consumer{Owner: "a", Prefetch: 2})
@@ -44,7 +45,7 @@ func TestTurns(t *testing.T) {
 		t.Errorf("%d consumers, first %v, %d out", r.consumers.Len(), r.consumers.All()[0].Owner, a.Unacked())
 	}
 	r.remove(b)
-	r.end(r.unacked[b][0], true) // what it had comes back, and goes on when there is room
+	r.end(r.unacked[b][0], true) // its message returns and is delivered again when there is room
 	if rest(r.loop); !b.Gone() || r.consumers.Remove(b) {
 		t.Error("a consumer was removed twice")
 	}
@@ -54,8 +55,8 @@ func TestTurns(t *testing.T) {
 	}
 }
 
-// One alone gets messages; the next is told by priority, then by age, and by rank it hands over
-// when it has nothing out.
+// TestSingle checks that a single consumer gets messages, that its successor is the next by
+// priority and age, and that by rank it hands over when it has no unsettled deliveries.
 func TestSingle(t *testing.T) {
 	for _, byRank := range []bool{false, true} {
 		r := (&loop{}).room()
@@ -87,7 +88,8 @@ func TestSingle(t *testing.T) {
 	}
 }
 
-// A consumer whose connection is full gets nothing, and goes on when HasRoom says so.
+// TestWindowStopsConsumer checks that a consumer whose window is full gets nothing until HasRoom is
+// called.
 func TestWindowStopsConsumer(t *testing.T) {
 	r := (&loop{}).room()
 	c := &Consumer{Owner: "c", Window: &Window{}}
@@ -106,9 +108,9 @@ func TestWindowStopsConsumer(t *testing.T) {
 	}
 }
 
-// TestLimitsAgainstRules lets consumers of several queues and loops come and go under two limits
-// that grow: never more is out than may be, and nothing is ready while a consumer and its limit
-// have room.
+// TestLimitsAgainstRules adds and removes consumers of several queues and loops under two growing
+// limits: there are never more unsettled deliveries than allowed, and nothing is ready while a
+// consumer and its limit have room.
 func TestLimitsAgainstRules(t *testing.T) {
 	for seed := range uint64(20) {
 		rng := rand.New(rand.NewPCG(seed, 7))
@@ -170,7 +172,8 @@ func checkLimits(t *testing.T, at string, rooms []*room, limits []*Limit, all []
 	}
 }
 
-// Under one limit the queues take turns, and so do the consumers of each.
+// TestLimitIsFair checks that the queues under one limit take turns, and so do the consumers of
+// each.
 func TestLimitIsFair(t *testing.T) {
 	loops := []*loop{{}, {}}
 	limit := NewLimit(1)

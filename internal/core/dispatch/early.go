@@ -9,10 +9,10 @@ import (
 )
 
 // Place is a position that a sender asks for in the order of a queue: by At, then by Tie. The
-// protocol gives them a meaning.
+// protocol defines their meaning.
 type Place struct{ At, Tie int64 }
 
-// FirstPlace is before all places of messages.
+// FirstPlace precedes the places of all messages.
 var FirstPlace = Place{math.MinInt64, math.MinInt64}
 
 // Compare orders places.
@@ -22,12 +22,12 @@ func (a Place) Compare(b Place) int {
 
 // Early holds the messages of a queue that are not delivered in order of arrival, because their
 // senders asked for a place. While they are ready they are parked. Such a message is delivered
-// before the first of the other messages if its place is before that message's place; a message
-// without a place comes after all. The log does not record places: after a start, every message
-// that stands behind one with a later place is early.
+// before the first of the other messages if its place precedes that message's place; a message
+// without a place comes last. The log does not record places: after a start, every message behind
+// one with a later place is early.
 //
-// Invariant: places has only live messages. Each of them that is parked is in ready, which may also
-// have messages that are no longer parked.
+// Invariant: places has only live messages. Those that are parked are in ready, which may also have
+// messages that are no longer parked.
 type Early struct {
 	state  *queue.Deliveries
 	places map[queue.Handle]Place
@@ -70,14 +70,14 @@ func (e *Early) Park(h queue.Handle, n int) {
 	})
 }
 
-// Gone removes those of n contiguous messages that have a place.
+// Gone removes the places of n contiguous messages.
 func (e *Early) Gone(h queue.Handle, n int) {
 	queue.EachIn(e.places, h, n, func(h queue.Handle) { delete(e.places, h) })
 }
 
-// Next returns the message with a place that is delivered next; false if a message without one
-// comes first. Neither of them expires before until. place returns the place of a message that has
-// none here.
+// Next returns the message with a place that is delivered next. It returns false if a message
+// without one comes first, or if the message expires by until. place returns the place of a message
+// that is not in e.
 func (e *Early) Next(now, until int64, place func(*queue.Item) (Place, bool)) (queue.Handle, bool) {
 	for len(e.ready) > 0 && e.state.Status(e.ready[0].h) != queue.Parked {
 		e.ready.Pop()
@@ -86,7 +86,7 @@ func (e *Early) Next(now, until int64, place func(*queue.Item) (Place, bool)) (q
 		return 0, false
 	}
 	first := e.ready[0]
-	if it, _ := e.state.Get(first.h); it.Expires != 0 && it.Expires <= until { // its timer ends it
+	if it, _ := e.state.Get(first.h); it.Expires != 0 && it.Expires <= until { // its timer will remove it
 		return 0, false
 	}
 	if head := e.state.PeekBeyond(now, until); head != nil && head.Handle.Priority() >= first.h.Priority() {

@@ -9,11 +9,11 @@ import (
 	"fiveways.dev/fiveways/internal/core/selector"
 )
 
-// filter is the selector of one or several consumers of a queue.
+// filter is the selector of one or more consumers of a queue.
 type filter struct {
 	text     string
 	selector *selector.Selector // nil: they accept everything
-	index    int                // in Selective.filters
+	index    int                // index in Selective.filters
 }
 
 // matches reports whether a message passes.
@@ -21,7 +21,7 @@ func (f *filter) matches(env message.Envelope) bool {
 	return f.selector == nil || f.selector.Match(env)
 }
 
-// setOf finds the pool of the consumers whose filter a message passes.
+// setOf returns the pool of the consumers whose filter a message passes.
 func (p *Selective) setOf(env message.Envelope) *pool {
 	p.mask = append(p.mask[:0], make([]byte, (len(p.filters)+7)/8)...)
 	for i, f := range p.filters {
@@ -38,10 +38,10 @@ func (p *Selective) setOf(env message.Envelope) *pool {
 	return pl
 }
 
-// fewSets is how many sets of filters are kept although nothing is set aside for them.
+// fewSets is how many sets of filters are kept even if nothing is set aside for them.
 const fewSets = 1024
 
-// forgetSets drops the pools of sets for which nothing is set aside, if there are many.
+// forgetSets drops the pools of sets without set-aside messages, if there are many.
 func (p *Selective) forgetSets() {
 	if len(p.shared) < max(p.most, fewSets) {
 		return
@@ -50,8 +50,8 @@ func (p *Selective) forgetSets() {
 	p.most = 2 * len(p.shared)
 }
 
-// filtersOf lists the distinct filters of consumers, sorted by text, and gives each consumer its
-// own; none if no consumer has a selector.
+// filtersOf returns the distinct filters of consumers, sorted by text, and gives each consumer its
+// filter. It returns none if no consumer has a selector.
 func filtersOf(list []*Consumer) []*filter {
 	byText := map[string]*filter{}
 	for _, c := range list {
@@ -70,7 +70,7 @@ func filtersOf(list []*Consumer) []*filter {
 	return filters
 }
 
-// filterText returns "" for a consumer that accepts everything.
+// filterText returns the text of a consumer's selector, "" if it accepts everything.
 func filterText(c *Consumer) string {
 	if c.Selector == nil {
 		return ""
@@ -84,8 +84,8 @@ func (cs *Consumers) Selectors() bool {
 }
 
 // Refilter is called when the consumers of the queue have changed. If the distinct selectors have
-// changed, all set-aside messages are looked at again and changed is true. needed is false if any
-// consumer may get any message now.
+// changed, all set-aside messages are examined again and changed is true. needed is false if any
+// consumer may now get any message.
 func (p *Selective) Refilter(cs *Consumers) (changed, needed bool) {
 	filters := filtersOf(cs.list)
 	if slices.EqualFunc(filters, p.filters, func(a, b *filter) bool { return a.text == b.text }) {
@@ -97,7 +97,7 @@ func (p *Selective) Refilter(cs *Consumers) (changed, needed bool) {
 	return true, p.header != "" || len(filters) > 0
 }
 
-// forgetAside drops all classes; groups with messages out stay.
+// forgetAside drops all classes. Groups with unsettled messages stay.
 func (p *Selective) forgetAside() {
 	for len(p.pools) > 0 {
 		p.move(p.pools[0].classes[0], nil)
@@ -110,8 +110,8 @@ func (p *Selective) forgetAside() {
 	p.places, p.frontier = 0, 0
 }
 
-// pick finds the consumer that gets the next message of a pool, nil if none of them has room, and
-// moves it behind its equals.
+// pick returns the consumer that gets the next message of a pool and moves it behind its equals;
+// nil if none has room.
 func (cs *Consumers) pick(pl *pool) *Consumer {
 	if pl == nil {
 		return nil
@@ -134,7 +134,7 @@ func (cs *Consumers) pick(pl *pool) *Consumer {
 	return cs.nextOf(pl)
 }
 
-// anyRoom reports whether there is a consumer that could take a message.
+// anyRoom reports whether any consumer could take a message.
 func (cs *Consumers) anyRoom() bool {
 	if cs.single != nil {
 		c := cs.single.next(cs.list)

@@ -8,16 +8,16 @@ import (
 	"fiveways.dev/fiveways/internal/core/queue"
 )
 
-// group is the messages with one value of the queue's group header. While some of them are out,
-// only their consumer gets more of them.
+// group is the messages with one value of the queue's group header. While some of them are
+// unsettled, only their consumer gets more of them.
 type group struct {
 	name    string
 	out     int
 	holder  *Consumer // the consumer that holds the group; nil: none, or a Get
-	classes []*class  // with messages set aside
+	classes []*class  // with set-aside messages
 }
 
-// longestGroup is the longest value that is stored unhashed.
+// longestGroup is the length of the longest value that is stored unhashed.
 const longestGroup = 64
 
 // groupName reads the group of a message. A number counts as its text; values without an obvious
@@ -56,8 +56,8 @@ func groupName(env message.Envelope, header string) (string, bool) {
 	return name, true
 }
 
-// sort finds the group of a message, nil for none, and the pool of the consumers that may get it
-// while none holds the group. The caller tidies the group.
+// sort returns the group of a message, nil for none, and the pool of the consumers that may get it
+// unless the group is held. The caller tidies the group.
 func (p *Selective) sort(env message.Envelope) (*group, *pool) {
 	return p.groupOf(env), p.setOf(env)
 }
@@ -78,7 +78,7 @@ func (p *Selective) groupOf(env message.Envelope) *group {
 	return g
 }
 
-// classOf finds the class of a group and a set, nil if none of its messages is set aside.
+// classOf returns the class of a group and a set, or nil if none of its messages is set aside.
 func (p *Selective) classOf(g *group, set *pool) *class {
 	if g == nil {
 		return set.plain
@@ -91,13 +91,13 @@ func (p *Selective) classOf(g *group, set *pool) *class {
 	return nil
 }
 
-// behind reports whether a message of the same class that comes before h is set aside.
+// behind reports whether an earlier message of the same class as h is set aside.
 func (p *Selective) behind(g *group, set *pool, h queue.Handle) bool {
 	cl := p.classOf(g, set)
 	return cl != nil && cl.parked[0] < queue.PlaceOf(h)
 }
 
-// takers returns the pool of the consumers that may get a message now, nil if none may.
+// takers returns the pool of the consumers that may get a message now, or nil if none may.
 func (p *Selective) takers(g *group, set *pool) *pool {
 	switch {
 	case g == nil || g.out == 0:
@@ -111,10 +111,10 @@ func (p *Selective) takers(g *group, set *pool) *pool {
 	return g.holder.held
 }
 
-// settle puts a class into the pool where it belongs now.
+// settle moves a class to the pool where it now belongs.
 func (p *Selective) settle(cl *class) { p.move(cl, p.takers(cl.group, cl.set)) }
 
-// hold records that a message of a group went out, to a consumer or, with nil, to a Get.
+// hold records that a message of a group was delivered to a consumer or, if c is nil, by a Get.
 func (p *Selective) hold(g *group, c *Consumer, h queue.Handle) {
 	if g == nil {
 		return
@@ -126,7 +126,7 @@ func (p *Selective) hold(g *group, c *Consumer, h queue.Handle) {
 	}
 }
 
-// Release records that n contiguous messages are no longer out.
+// Release records that n contiguous messages are no longer unsettled.
 func (p *Selective) Release(h queue.Handle, n int) {
 	if len(p.out) == 0 {
 		return
@@ -145,10 +145,11 @@ func (p *Selective) Release(h queue.Handle, n int) {
 	}
 }
 
-// held reports whether messages of the group are out; nil means no group.
+// held reports whether messages of the group are unsettled. It is false for nil, which means no
+// group.
 func (g *group) held() bool { return g != nil && g.out > 0 }
 
-// resettle puts the classes of a group where they belong after its holder has changed.
+// resettle moves the classes of a group where they belong after its holder has changed.
 func (g *group) resettle(p *Selective) {
 	for _, cl := range g.classes {
 		p.settle(cl)
@@ -166,15 +167,15 @@ func (g *group) remove(cl *class) {
 	}
 }
 
-// tidy drops a group without messages that are out or set aside.
+// tidy drops a group without unsettled or set-aside messages.
 func (p *Selective) tidy(g *group) {
 	if g != nil && g.out == 0 && len(g.classes) == 0 {
 		delete(p.groups, g.name)
 	}
 }
 
-// Left is called when a consumer has gone: the groups that it holds wait until its deliveries are
-// settled.
+// Left is called when a consumer was removed: the groups that it holds wait until its deliveries
+// are settled.
 func (p *Selective) Left(c *Consumer) {
 	if c.held == nil {
 		return

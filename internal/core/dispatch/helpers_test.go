@@ -8,7 +8,7 @@ import (
 	"fiveways.dev/fiveways/internal/core/selector"
 )
 
-// room is a queue with consumers, on a loop of its own or with others.
+// room is a queue with consumers, on its own loop or on a shared one.
 type room struct {
 	loop      *loop
 	st        queue.State
@@ -20,7 +20,7 @@ type room struct {
 	unacked   map[*Consumer][]queue.Handle
 }
 
-// loop does what is granted when run is called, as a shard does ops.
+// loop executes grants when run is called, as a shard executes its operations.
 type loop struct {
 	grants []func()
 	rooms  []*room
@@ -36,7 +36,7 @@ func (l *loop) room() *room {
 	return r
 }
 
-// grouped makes it a room whose messages have groups, or with "" one for selectors.
+// grouped gives messages of the room groups or, with "", makes it a room for selectors.
 func (r *room) grouped(header string) *room {
 	r.selective = NewSelective(header, &r.st.Deliveries, r)
 	return r
@@ -61,7 +61,7 @@ func (r *room) Deliver(c *Consumer, it *queue.Item) {
 	c.Delivered(r.loop.turns)
 }
 
-// dispatch looks at the room as a shard does.
+// dispatch dispatches the queue as a shard does.
 func (r *room) dispatch() {
 	r.look = false
 	r.consumers.Begin()
@@ -84,7 +84,7 @@ func (r *room) dispatch() {
 	}
 }
 
-// rest has all loops do what there is to do.
+// rest runs all loops until nothing is left to do.
 func rest(loops ...*loop) {
 	for busy := true; busy; {
 		busy = false
@@ -136,7 +136,7 @@ func (r *room) publish(env message.Envelope) queue.Handle {
 	return r.st.Publish(&queue.Item{Env: env, Size: uint32(len(env))})
 }
 
-// end ends a delivery: it is settled, or back.
+// end ends a delivery: the message is settled, or returned.
 func (r *room) end(h queue.Handle, back bool) {
 	c := r.out[h]
 	delete(r.out, h)
@@ -160,7 +160,7 @@ func (r *room) end(h queue.Handle, back bool) {
 	r.look = true
 }
 
-// envelope is a message with headers.
+// envelope returns a message with headers.
 func envelope(headers ...message.Field) message.Envelope {
 	p := message.Properties{Flags: message.HasHeaders, Headers: headers}
 	return message.Envelope(message.AppendEnvelopeHeader(nil, "", "q", p.Append(nil)))

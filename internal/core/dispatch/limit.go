@@ -9,43 +9,43 @@ import (
 // Limit bounds the unsettled deliveries of several consumers together (the global prefetch of a
 // channel), whichever queues and shards they are on. A maximum of 0 means no limit.
 //
-// Room that becomes free goes to waiting shares in order of arrival; nothing takes it before them.
-// So every queue, and every consumer in it, gets its turn.
+// Room that becomes free goes to waiting shares in order of arrival, before anything else can take
+// it. So every queue, and every consumer in it, gets its turn.
 //
-// Invariant: while a share waits, no delivery is free, or the goroutine that freed it is about to
-// lock mu.
+// Invariant: while a share waits, the limit is used up, or the goroutine that freed a delivery is
+// about to lock mu.
 type Limit struct {
 	max     atomic.Int64
-	used    atomic.Int64 // also those granted and not used yet
-	waiters atomic.Int64 // the length of waiting
+	used    atomic.Int64 // including those granted but not used yet
+	waiters atomic.Int64 // length of waiting
 
 	mu      sync.Mutex // innermost: no other lock is taken under it
 	waiting []*Share
 }
 
-// Share is the consumers of one queue under one limit. All fields but waiting belong to the queue's
-// shard.
+// Share is the consumers of one queue under one limit. All fields except waiting belong to the
+// queue's shard.
 //
 // Invariant: while consumers are blocked, the share waits or has a grant.
 type Share struct {
 	limit   *Limit
 	of      *Consumers
-	members int         // consumers
-	blocked []*Consumer // those that found no room, in order of their turns
-	granted int         // deliveries taken from the limit that have not been made yet
+	members int         // number of consumers
+	blocked []*Consumer // consumers that found no room, in order of their turns
+	granted int         // deliveries taken from the limit but not made yet
 	listed  bool        // in Consumers.granted
 
 	waiting bool // guarded by limit.mu
 }
 
-// NewLimit returns a limit of n deliveries, 0 = none.
+// NewLimit returns a limit of n deliveries; 0 means none.
 func NewLimit(n int) *Limit {
 	l := &Limit{}
 	l.max.Store(int64(n))
 	return l
 }
 
-// Max returns the most deliveries that may be out, 0: no limit. Any goroutine may call it.
+// Max returns the limit of unsettled deliveries; 0 means none. Any goroutine may call it.
 func (l *Limit) Max() int {
 	if l == nil {
 		return 0
@@ -53,7 +53,7 @@ func (l *Limit) Max() int {
 	return int(l.max.Load())
 }
 
-// reserve takes up to n deliveries, as many as are free.
+// reserve takes up to n deliveries from the limit, as many as are free.
 func (l *Limit) reserve(n int64) int64 {
 	for {
 		m := l.max.Load()
@@ -72,14 +72,14 @@ func (l *Limit) reserve(n int64) int64 {
 	}
 }
 
-// SetMax changes the maximum. Deliveries that are out stay out. Any goroutine that owns no queue
-// may call it.
+// SetMax changes the maximum. Existing deliveries stay unsettled. Only a goroutine that owns no
+// queue may call it.
 func (l *Limit) SetMax(n int) {
 	l.max.Store(int64(n))
 	l.pass(nil, nil)
 }
 
-// give returns n deliveries, for a caller that owns loop.
+// give returns n deliveries to the limit. The caller owns loop.
 func (l *Limit) give(loop Loop, n int) {
 	l.used.Add(-int64(n))
 	if l.waiters.Load() > 0 {
@@ -87,15 +87,15 @@ func (l *Limit) give(loop Loop, n int) {
 	}
 }
 
-// pass distributes what is free evenly among the waiting shares, after adding last to them. own is
-// the caller's loop, nil for none.
+// pass distributes free deliveries evenly among the waiting shares, after adding last to these. own
+// is the caller's loop, nil for none.
 func (l *Limit) pass(own Loop, last *Share) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if last != nil && !last.waiting {
 		last.waiting = true
 		l.waiting = append(l.waiting, last)
-		l.waiters.Add(1) // before it checks what is free: a give that the check misses sees this
+		l.waiters.Add(1) // before the check of what is free, so that a give that this check misses sees the waiter
 	}
 	n := len(l.waiting)
 	if n == 0 {
@@ -149,7 +149,7 @@ func (s *Share) block(c *Consumer) {
 	}
 }
 
-// untake returns what take counted, for the next consumer of the queue.
+// untake returns what take counted, so that the next consumer of the queue can have it.
 func (s *Share) untake() {
 	s.granted++
 	s.list()
@@ -163,15 +163,15 @@ func (s *Share) list() {
 	}
 }
 
-// Granted adds n deliveries to the share, whose consumers then get their turns. It runs where the
-// queue is owned.
+// Granted adds n deliveries to the share, whose consumers then get their turns. It runs on the
+// owner of the queue.
 func (s *Share) Granted(n int) {
 	s.granted += n
 	s.list()
 	s.of.queue.Look()
 }
 
-// Begin comes before a look at the queue: consumers that waited for grants join the others again.
+// Begin starts a dispatch of the queue: consumers that waited for grants rejoin the others.
 func (cs *Consumers) Begin() {
 	if len(cs.granted) > 0 {
 		cs.unblock()
@@ -190,7 +190,7 @@ func (cs *Consumers) unblock() {
 	}
 }
 
-// End comes after a look at the queue: grants that no consumer of it could use go to shares that
+// End ends a dispatch of the queue: grants that none of its consumers could use go to shares that
 // wait elsewhere.
 func (cs *Consumers) End() {
 	if len(cs.granted) > 0 {
@@ -200,7 +200,7 @@ func (cs *Consumers) End() {
 
 func (cs *Consumers) ungrant() {
 	shares := cs.granted
-	cs.granted = cs.spare[:0] // give may add shares, for another look at the queue
+	cs.granted = cs.spare[:0] // give may add shares, for another dispatch of the queue
 	for _, s := range shares {
 		n := s.granted
 		s.granted, s.listed = 0, false
@@ -212,7 +212,7 @@ func (cs *Consumers) ungrant() {
 	cs.spare = shares[:0]
 }
 
-// shareOf finds the share of a consumer that joins the queue, among those of the queue.
+// shareOf returns the share for a consumer that joins the queue, if possible an existing one.
 func (cs *Consumers) shareOf(c *Consumer) *Share {
 	for _, mate := range cs.list {
 		if s := mate.share; s != nil && s.limit == c.Limit {
@@ -223,8 +223,8 @@ func (cs *Consumers) shareOf(c *Consumer) *Share {
 	return &Share{limit: c.Limit, of: cs, members: 1}
 }
 
-// leaveShare removes a consumer that is gone. Grants for it alone are returned at the end of the
-// dispatch.
+// leaveShare removes a consumer that was removed from the queue. Grants that only it could use are
+// returned at the end of the dispatch.
 func (c *Consumer) leaveShare() {
 	if s := c.share; s != nil {
 		s.members--

@@ -6,55 +6,55 @@ import (
 )
 
 const (
-	MaxAside = 65536 // most messages of a queue that are set aside in search of one that can be delivered
-	Step     = 1024  // of them in one round: then the shard does other work
+	MaxAside = 65536 // most messages of a queue that are set aside in search of a deliverable one
+	Step     = 1024  // of these in one round, so that the shard can do other work
 )
 
 // Selective is the dispatch of a queue with message groups, or with consumers that have selectors:
 // not every consumer may get every message. Each consumer gets the first message in queue order
-// that it may have.
+// that it is allowed to have.
 //
-// A ready message that no consumer can get now is set aside: it joins a class, and the class lies
-// in the pool of the consumers that may take from it as soon as they have room. So each message is
-// looked at once, whatever happens to those before it, until the set of selectors changes.
+// A ready message that no consumer can get now is set aside: it joins a class, which is in the pool
+// of the consumers that may take from it once they have room. So each message is examined only
+// once, whatever happens to earlier ones, until the set of selectors changes.
 //
 // Invariants: a class holds the set-aside messages that wait for the same thing, and is in no pool
 // only while its group is held by a consumer that may not have them. A class may still have places
-// of messages that are gone (expired, purged, dropped); every set-aside message is in a class.
+// of removed messages (expired, purged, dropped); every set-aside message is in a class.
 type Selective struct {
 	src Source
 	st  *queue.Deliveries
 
-	header string                  // names the group of a message; "" when there are no groups
-	groups map[string]*group       // groups with messages that are out or set aside
-	out    map[queue.Handle]*group // the holder of a message's group may get it
+	header string                  // names the group of a message; "" if there are no groups
+	groups map[string]*group       // groups with unsettled or set-aside messages
+	out    map[queue.Handle]*group // groups of unsettled messages; a group's holder may get more of it
 
 	filters []*filter        // the distinct selectors of the consumers; none if no consumer has one
 	mask    []byte           // scratch
 	shared  map[string]*pool // by set of filters
-	most    int              // how many sets are kept before those without set-aside messages are dropped
-	pools   []*pool          // those with classes
+	most    int              // number of sets kept before those without set-aside messages are dropped
+	pools   []*pool          // with classes
 
-	places   int         // in all classes, including those of messages that are gone
-	frontier queue.Place // the last place that was ever set aside
+	places   int         // in all classes, including those of removed messages
+	frontier queue.Place // the last place ever set aside
 }
 
-// Source is the queue that messages are chosen from.
+// Source is the queue that messages come from.
 type Source interface {
 	// Next takes the first ready message that is not set aside and expires after until, unix ms,
-	// with its body loaded; nil if there is none.
+	// and loads its body; nil if there is none.
 	Next(until int64) *queue.Item
-	// TakeAside takes a message that was set aside, with its body loaded; nil if it expires by
-	// until, or cannot be read.
+	// TakeAside takes a set-aside message and loads its body; nil if it expires by until, or cannot
+	// be read.
 	TakeAside(h queue.Handle, until int64) *queue.Item
-	// Deliver hands a message to a consumer, and calls its Delivered.
+	// Deliver delivers a message to a consumer, and calls its Delivered.
 	Deliver(c *Consumer, it *queue.Item)
 	// LookAgain makes the owner call Dispatch again in another round.
 	LookAgain()
 }
 
-// NewSelective returns the dispatch of a queue whose messages name their group in a header; "" if
-// there are no groups.
+// NewSelective returns the dispatch of a queue whose messages name their group in a header; ""
+// means no groups.
 func NewSelective(header string, st *queue.Deliveries, src Source) *Selective {
 	return &Selective{
 		src: src, st: st,
@@ -62,8 +62,8 @@ func NewSelective(header string, st *queue.Deliveries, src Source) *Selective {
 	}
 }
 
-// Dispatch hands ready messages to consumers that may get them. now is unix ms; messages that
-// expire now are for consumers that wait.
+// Dispatch delivers ready messages to consumers that may get them. now is unix ms; messages that
+// expire at now are only for consumers that wait.
 func (p *Selective) Dispatch(cs *Consumers, now int64) {
 	p.sweep(p.st)
 	for _, pl := range p.pools {
@@ -93,8 +93,8 @@ func (p *Selective) Dispatch(cs *Consumers, now int64) {
 }
 
 // head returns the place of the first message that is ready, not set aside, and expires after
-// until; queue.NoPlace if there is none, or if too many are set aside already. Before the frontier
-// are messages that were returned, whose order must hold, and those of higher priority.
+// until; queue.NoPlace if there is none, or if too many are set aside already. Only returned
+// messages, which must keep their order, and messages of higher priority come before the frontier.
 func (p *Selective) head(now, until int64) queue.Place {
 	parked := p.st.Parked()
 	if p.st.Ready() == parked {
@@ -151,11 +151,12 @@ func (p *Selective) deliverAside(c *Consumer, cl *class, now int64) {
 	p.tidy(g)
 }
 
-// Get takes the first message whose group is not held, for no consumer. now is unix ms; with noAck
-// the message is settled at once. again: it had to stop before it had looked at all messages.
+// Get takes the first message whose group is not held, without a consumer. now is unix ms. With
+// noAck the message is settled at once. again means that it stopped before it had examined all
+// messages.
 func (p *Selective) Get(now int64, noAck bool) (it *queue.Item, again bool) {
 	p.sweep(p.st)
-	p.st.Due(now) // head looks at no message if all ready ones are set aside
+	p.st.Due(now) // head examines no message if all ready ones are set aside
 	for range Step {
 		head := p.head(now, now)
 		pl := p.first(p.st, (*pool).free)
@@ -187,8 +188,8 @@ func (p *Selective) Get(now int64, noAck bool) (it *queue.Item, again bool) {
 }
 
 // Taken decides about a message that was taken out of turn, with its body. If its group is held, it
-// is set aside, and the result is false. Otherwise it holds its group, unless it is settled at
-// once.
+// sets the message aside and returns false. Otherwise the message holds its group, unless it is
+// settled at once.
 func (p *Selective) Taken(it *queue.Item, noAck bool) bool {
 	g, set := p.sort(it.Env)
 	defer p.tidy(g)
@@ -202,7 +203,7 @@ func (p *Selective) Taken(it *queue.Item, noAck bool) bool {
 	return true
 }
 
-// Lend lends a message that is ready or set aside, nil if its group is held.
+// Lend lends a message that is ready or set aside. It returns nil if the message's group is held.
 func (p *Selective) Lend(h queue.Handle, env message.Envelope) *queue.Item {
 	g := p.groupOf(env)
 	defer p.tidy(g)
@@ -214,7 +215,7 @@ func (p *Selective) Lend(h queue.Handle, env message.Envelope) *queue.Item {
 	return it
 }
 
-// Hold makes a message that is out without a consumer hold its group.
+// Hold lets an unsettled message without a consumer hold its group.
 func (p *Selective) Hold(h queue.Handle, env message.Envelope) {
 	g := p.groupOf(env)
 	p.hold(g, nil, h)

@@ -11,22 +11,23 @@ import (
 	"fiveways.dev/fiveways/internal/core/queue"
 )
 
-// twinMessage is a message of the naive model, which looks at all of them for each delivery.
+// twinMessage is a message of the naive model, which examines all messages for each delivery.
 type twinMessage struct {
 	h          queue.Handle
 	key, color string
 	out        bool
-	holder     *Consumer // with out; nil for a Get
+	holder     *Consumer // if out; nil for a Get
 }
 
 type selectiveTwin struct {
 	r         *room
-	msgs      []*twinMessage // in the order of the queue
+	msgs      []*twinMessage // in queue order
 	consumers []*Consumer
 	wants     map[*Consumer]string
 }
 
-// may reports whether a message may go to a consumer now; nil is a Get, which knows no selectors.
+// may reports whether a message may go to a consumer now. nil stands for a Get, which has no
+// selector.
 func (tw *selectiveTwin) may(m *twinMessage, c *Consumer) bool {
 	if m.out || c != nil && tw.wants[c] != "" && !strings.Contains(tw.wants[c], m.color) {
 		return false
@@ -43,7 +44,8 @@ func (tw *selectiveTwin) find(h queue.Handle) *twinMessage {
 	return tw.msgs[slices.IndexFunc(tw.msgs, func(m *twinMessage) bool { return m.h == h })]
 }
 
-// follow takes in what was delivered: each consumer's first, in the order of the deliveries.
+// follow applies the deliveries to the model: each consumer must get its first message, in the
+// order of deliveries.
 func (tw *selectiveTwin) follow(t *testing.T, at string, before map[queue.Handle]*Consumer) {
 	t.Helper()
 	rest(tw.r.loop)
@@ -79,8 +81,9 @@ func (tw *selectiveTwin) follow(t *testing.T, at string, before map[queue.Handle
 	}
 }
 
-// A consumer with room has all that may go to it, a group is with one consumer, and none gets what
-// its selector refuses, after each of many random operations; in the end nothing is remembered.
+// TestSelectiveTwin checks after each of many random operations that consumers with room have
+// everything that they may get, that a group is with one consumer, and that no consumer gets what
+// its selector rejects. At the end nothing must be remembered.
 func TestSelectiveTwin(t *testing.T) {
 	for seed := range uint64(30) {
 		rng := rand.New(rand.NewPCG(seed, 11))
@@ -125,7 +128,7 @@ func TestSelectiveTwin(t *testing.T) {
 				slices.Sort(out)
 				tw.end(out[rng.IntN(len(out))], rng.IntN(3) == 0)
 			}
-			for h := range before { // what came back may be out again
+			for h := range before { // a returned message may have been delivered again
 				if c, ok := tw.r.out[h]; !ok || c != before[h] {
 					delete(before, h)
 				}
@@ -153,7 +156,7 @@ func TestSelectiveTwin(t *testing.T) {
 	}
 }
 
-// get takes the first message whose group no consumer holds.
+// get takes the first message whose group is not held.
 func (tw *selectiveTwin) get(t *testing.T, at string) {
 	t.Helper()
 	it, again := tw.r.selective.Get(0, false)
@@ -183,7 +186,8 @@ func (tw *selectiveTwin) end(h queue.Handle, back bool) {
 
 func grouped(key string) message.Envelope { return envelope(message.Field{Name: "g", Value: key}) }
 
-// The order within a group holds: what is behind one that was set aside is set aside, too.
+// TestGroupOrder checks the order within a group: messages behind a set-aside one are set aside,
+// too.
 func TestGroupOrder(t *testing.T) {
 	r := (&loop{}).room().grouped("g")
 	a := r.add(&Consumer{Owner: "a", Prefetch: 1})
@@ -201,7 +205,7 @@ func TestGroupOrder(t *testing.T) {
 	if r.out[hs[1]] != a {
 		t.Errorf("a got %v, want %d", r.unacked[a], hs[1])
 	}
-	r.remove(a) // what it has is out: its group waits, also when a consumer has room
+	r.remove(a) // its message is unsettled: the group waits, even if a consumer has room
 	r.end(hs[2], false)
 	rest(r.loop)
 	if r.out[hs[4]] != b || len(r.out) != 2 {
@@ -217,7 +221,7 @@ func TestGroupOrder(t *testing.T) {
 	}
 }
 
-// Lend, Taken and Hold keep to groups, as deliveries do.
+// TestOutOfTurn checks that Lend, Taken and Hold respect groups as deliveries do.
 func TestOutOfTurn(t *testing.T) {
 	r := (&loop{}).room().grouped("g")
 	env := grouped("x")
@@ -246,8 +250,8 @@ func TestOutOfTurn(t *testing.T) {
 	}
 }
 
-// No more than MaxAside are set aside, Step of them in one round, and places of messages that are
-// gone do not gather.
+// TestLookAheadIsBounded checks that at most MaxAside messages are set aside, Step of them in one
+// round, and that places of removed messages do not accumulate.
 func TestLookAheadIsBounded(t *testing.T) {
 	r := (&loop{}).room().grouped("g")
 	held := r.publish(grouped("x"))

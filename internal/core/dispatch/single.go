@@ -5,7 +5,7 @@ package dispatch
 // Invariant: while the queue has consumers, active is one of them.
 type single struct {
 	active *Consumer
-	byRank bool // a consumer of higher priority takes over once the active one has no deliveries out
+	byRank bool // a consumer of higher priority takes over once the active one has no unsettled deliveries
 }
 
 // joined makes c active if it is the only consumer.
@@ -15,8 +15,8 @@ func (s *single) joined(c *Consumer) {
 	}
 }
 
-// left finds a successor if c was active: the first of the others, which are sorted by priority and
-// age. Deliveries to c stay out.
+// left chooses a successor if c was active: the first of the others, which are sorted by priority
+// and age. Deliveries to c stay unsettled.
 func (s *single) left(c *Consumer, others []*Consumer) {
 	if s.active != c {
 		return
@@ -28,7 +28,7 @@ func (s *single) left(c *Consumer, others []*Consumer) {
 }
 
 // next returns the active consumer if it may get a message. If another one has a higher priority,
-// the active one gets no more, so that it can hand over.
+// the active one gets none, so that it can hand over.
 func (s *single) next(list []*Consumer) *Consumer {
 	if s.active == nil {
 		return nil

@@ -16,7 +16,7 @@ func TestWindowWakesAtHalf(t *testing.T) {
 	}
 	for round := 1; round <= 2; round++ {
 		w.Add(WindowBytes)
-		for range 2 { // two shards ask
+		for range 2 { // as for two shards
 			if !w.Full() {
 				t.Fatal("not full")
 			}

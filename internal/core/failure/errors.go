@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// Sentinels of the engine. A protocol maps each to its own code and scope by one table, matching
-// with errors.Is; details travel in *Error.
+// Sentinels of the engine. Each protocol maps each of them to its own code and scope in one table,
+// matching with errors.Is; details are in *Error.
 var (
 	ErrQueueNotFound       = errors.New("no such queue")
 	ErrExchangeNotFound    = errors.New("no such exchange")
@@ -49,19 +49,19 @@ var (
 	ErrClosed              = errors.New("broker is closed")
 )
 
-// Error carries what a protocol needs to word a failure.
+// Error carries the details that a protocol needs for its error text.
 type Error struct {
 	Err      error  // one of the sentinels
 	Kind     string // "queue", "exchange", "vhost", "user", "pattern", "parameter", "sequence" or "job"
 	Name     string
 	VHost    string
 	User     string
-	Arg      string // the argument that differs or is wrong
-	Received any    // nil: none; of a queue the value, of an exchange the phrase for it
-	Current  any    // as Received; of a limit that is reached, the limit
+	Arg      string // the different or invalid argument
+	Received any    // nil: none; for a queue the value, for an exchange the phrase for it
+	Current  any    // like Received; for a limit that is reached, the limit
 	Detail   string
-	Action   string // of ErrAccessRefused: "configure", "write" or "read"
-	Topic    bool   // Action was about a routing key, Key, in the exchange
+	Action   string // for ErrAccessRefused: "configure", "write" or "read"
+	Topic    bool   // Action was about the routing key Key of the exchange
 	Key      string
 }
 
@@ -79,7 +79,8 @@ func (e *Error) Error() string {
 	return "broker: " + e.Err.Error()
 }
 
-// LogFailed is a promise that cannot be kept because of err, an error of the log.
+// LogFailed returns the error for a promise that cannot be kept because of err, an error of the
+// log.
 func LogFailed(kind string, err error) error {
 	return &Error{Err: ErrLogFailed, Kind: kind, Detail: err.Error()}
 }

@@ -7,16 +7,15 @@ import (
 	"fiveways.dev/fiveways/internal/core/message"
 )
 
-// delayHeader is how many ms a delayed exchange keeps a message. Consumers see it negated, so that
-// a second delayed exchange does not keep the message again.
+// delayHeader is how many ms a delayed exchange holds a message. Consumers see it negated, so that
+// a second delayed exchange does not delay the message again.
 const delayHeader = "x-delay"
 
-// MaxDelay bounds a delay, in ms, so that sums with times stay in range: 140,000 years.
+// MaxDelay bounds a delay in ms, so that adding it to a time cannot overflow: 140,000 years.
 const MaxDelay = 1 << 52
 
-// Delay reads the delay, in ms, out of an encoded header table: an integer of any
-// type, a decimal number in text, or a float, which is truncated. Anything else
-// is no delay: 0.
+// Delay reads the delay in ms from an encoded header table: an integer of any type, a decimal
+// number as text, or a float, which is truncated. Anything else means no delay: 0.
 func Delay(headers []byte) int64 {
 	v, ok := message.HeaderLookup(headers, delayHeader)
 	if !ok {
@@ -50,8 +49,8 @@ func truncate(f float64) (int64, bool) {
 	return int64(max(-MaxDelay, min(f, MaxDelay))), true
 }
 
-// negateDelay negates the delay header of a message that was kept. It returns props unchanged if
-// they have no valid one.
+// negateDelay negates the delay header of a delayed message. It returns props unchanged without a
+// valid one.
 func negateDelay(props []byte) []byte {
 	p, err := message.DecodeProperties(props)
 	if err != nil {
@@ -63,7 +62,7 @@ func negateDelay(props []byte) []byte {
 		return props
 	}
 	if d <= math.MaxInt32 {
-		p.Headers.Set(delayHeader, int32(-d)) // the type that the RabbitMQ plugin gives it
+		p.Headers.Set(delayHeader, int32(-d)) // the type that the RabbitMQ plugin uses
 	} else {
 		p.Headers.Set(delayHeader, -d)
 	}

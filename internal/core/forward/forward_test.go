@@ -7,7 +7,7 @@ import (
 	"fiveways.dev/fiveways/internal/core/message"
 )
 
-// envelope is a message with these headers, and with an expiration when that is not "".
+// envelope returns a message with these headers, and with an expiration unless that is "".
 func envelope(headers message.Table, expiration string) message.Envelope {
 	p := message.Properties{Flags: message.HasHeaders, Headers: headers}
 	if expiration != "" {
@@ -32,7 +32,8 @@ func TestDelay(t *testing.T) {
 	}
 }
 
-// A message has the keys of its CC header, which is a list of texts, beside its own.
+// TestFurtherKeys checks that a message has the keys of its CC header, which is a list of texts,
+// besides its own.
 func TestFurtherKeys(t *testing.T) {
 	for name, c := range map[string]struct {
 		headers message.Table
@@ -70,8 +71,8 @@ func TestTTL(t *testing.T) {
 	}
 }
 
-// A delay that was waited for is negated, in the type that RabbitMQ's plugin gives it, and the rest
-// stays as it is.
+// TestEndDelay checks that a delay that is over is negated, in the type that RabbitMQ's plugin
+// uses, and that everything else is unchanged.
 func TestEndDelay(t *testing.T) {
 	for name, c := range map[string]struct{ delay, want any }{
 		"short":       {int64(1500), int32(-1500)},

@@ -7,7 +7,7 @@ import (
 	"fiveways.dev/fiveways/internal/core/routing"
 )
 
-// Message is a message in transit, with what routing looks at.
+// Message is a message in transit, with the properties that routing needs.
 type Message struct {
 	Env  message.Envelope
 	Peek message.Peek
@@ -15,7 +15,8 @@ type Message struct {
 	also [][]byte // further routing keys
 }
 
-// Read reads an envelope, which the Message aliases. Errors: message.ErrMalformedProperties.
+// Read reads an envelope, which the Message aliases. It returns message.ErrMalformedProperties if
+// it cannot.
 func Read(env message.Envelope) (Message, error) {
 	_, _, props, _ := env.Split()
 	peek, err := message.PeekProperties(props)
@@ -31,10 +32,10 @@ func Read(env message.Envelope) (Message, error) {
 	return m, err
 }
 
-// OneKey reports whether the message has no routing key but that of its envelope.
+// OneKey reports whether the message has no routing key except that of its envelope.
 func (m *Message) OneKey() bool { return m.also == nil }
 
-// Routed returns the message in the form that routing takes.
+// Routed returns the message in the form that routing uses.
 func (m *Message) Routed() routing.Message {
 	p := &m.Peek
 	return routing.Message{
@@ -43,7 +44,7 @@ func (m *Message) Routed() routing.Message {
 	}
 }
 
-// TTL returns how many ms the message may live in a queue, -1 if it does not say.
+// TTL returns how many ms the message may stay in a queue, -1 if it sets no limit.
 func (m *Message) TTL() int64 {
 	if n, err := strconv.ParseInt(string(m.Peek.Expiration), 10, 64); err == nil {
 		return min(n, MaxDelay)
@@ -51,14 +52,14 @@ func (m *Message) TTL() int64 {
 	return -1
 }
 
-// Delay returns how many ms a delayed exchange keeps the message; 0 or less: it does not.
+// Delay returns how many ms a delayed exchange holds the message; 0 or less means no delay.
 func (m *Message) Delay() int64 { return Delay(m.Peek.Headers) }
 
-// EndDelay negates the delay, in a new envelope, after the exchange has kept the message.
+// EndDelay negates the delay, in a new envelope, after the exchange has held the message.
 func (m *Message) EndDelay() {
 	props := negateDelay(m.Peek.List)
 	exchange, key, _, body := m.Env.Split()
 	env := make([]byte, 0, message.EnvelopeSize(len(exchange), len(key), len(props), len(body)))
 	m.Env = append(message.AppendEnvelopeHeader(env, exchange, key, props), body...)
-	m.Peek, _ = message.PeekProperties(props) // as well-formed as before
+	m.Peek, _ = message.PeekProperties(props) // still well-formed
 }

@@ -1,13 +1,14 @@
 package glob
 
-// Match reports whether all of s matches a pattern. As in Redis, * alone does not match nothing.
+// Match reports whether a pattern matches all of s. As in Redis, the pattern * does not match an
+// empty s.
 func Match(pattern, s string) bool {
 	ok, _ := from(pattern, s)
 	return ok
 }
 
-// from is Match; giveUp tells that a * was tried on all that is left of s: stars before it need not
-// try more.
+// from is Match, and giveUp reports that a * has tried all of the rest of s, so that earlier stars
+// need not try further.
 func from(p, s string) (ok, giveUp bool) {
 	for len(p) > 0 && len(s) > 0 {
 		switch p[0] {
@@ -50,8 +51,8 @@ func from(p, s string) (ok, giveUp bool) {
 	return len(p) == 0 && len(s) == 0, false
 }
 
-// class reports whether c is in the class at the beginning of p, and what follows it. A class that
-// is not closed ends with the pattern.
+// class reports whether c is in the class at the beginning of p, and returns the rest of the
+// pattern. An unclosed class extends to the end.
 func class(p string, c byte) (in bool, rest string) {
 	not := len(p) > 0 && p[0] == '^'
 	if not {
@@ -77,7 +78,8 @@ func class(p string, c byte) (in bool, rest string) {
 	return in != not, p
 }
 
-// Prefix is what all names that match a pattern begin with; whole tells that it is the only one.
+// Prefix returns the literal prefix of a pattern; whole reports that the pattern matches only this
+// name.
 func Prefix(pattern string) (prefix string, whole bool) {
 	b := make([]byte, 0, len(pattern))
 	for i := 0; i < len(pattern); i++ {
@@ -94,7 +96,7 @@ func Prefix(pattern string) (prefix string, whole bool) {
 	return string(b), true
 }
 
-// Literal is the pattern that one name alone matches.
+// Literal returns the pattern that matches only this name.
 func Literal(name string) string {
 	b := make([]byte, 0, len(name))
 	for i := range len(name) {

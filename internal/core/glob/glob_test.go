@@ -22,7 +22,7 @@ func TestMatch(t *testing.T) {
 	}
 }
 
-// TestMatchTakesNoTime: a pattern made to be slow is not.
+// TestMatchTakesNoTime checks that a pattern designed to be slow is not.
 func TestMatchTakesNoTime(t *testing.T) {
 	if Match(strings.Repeat("a*", 1000)+"b", strings.Repeat("a", 5000)) {
 		t.Error("it matches")

@@ -1,17 +1,17 @@
-// Package heap implements binary heaps: of values that know their own index, so that one can be
+// Package heap implements binary heaps of values that know their own index, so that they can be
 // moved or removed, and of plain values.
 package heap
 
-// Order defines how the values of a Heap compare, and is told their indexes. Its zero value is
-// used, except by the methods that take an Order.
+// Order compares the values of a Heap and is told their indexes. Its zero value is used, except by
+// the methods that take an Order.
 type Order[T any] interface {
 	// Before reports whether a goes before b.
 	Before(a, b T) bool
-	// Moved reports the new index of v, from 1 on; 0: v has left the heap.
+	// Moved reports the new index of v, from 1; 0 means that v was removed.
 	Moved(v T, index int)
 }
 
-// Untracked provides Moved for an Order whose values leave only from the top.
+// Untracked provides Moved for an Order whose values are only removed from the top.
 type Untracked[T any] struct{}
 
 // Moved implements Order.
@@ -19,8 +19,8 @@ func (Untracked[T]) Moved(T, int) {}
 
 // Heap has the value that goes before all others at index 0. The zero value is empty.
 //
-// Invariant: the value at i-1 does not go before the one at (i/2)-1, and Order.Moved was last
-// called with i for it.
+// Invariant: the value at i-1 does not go before the one at (i/2)-1, and the last call of
+// Order.Moved for it had index i.
 type Heap[T any, O Order[T]] []T
 
 // Push adds v.
@@ -33,13 +33,14 @@ func (h *Heap[T, O]) Pop() T {
 	return first
 }
 
-// Fix moves v, which is at this index, to where it belongs now. With index 0 it adds v.
+// Fix moves v, which is at this index, to its right place. With index 0 it adds v.
 func (h *Heap[T, O]) Fix(v T, index int) {
 	var order O
 	h.FixBy(order, v, index)
 }
 
-// FixBy is Fix with an order that is not the zero value; all calls for a heap must have the same.
+// FixBy is Fix with an order that is not the zero value. All calls for a heap must use the same
+// order.
 func (h *Heap[T, O]) FixBy(order O, v T, index int) {
 	if index == 0 {
 		*h = append(*h, v)
@@ -55,7 +56,7 @@ func (h *Heap[T, O]) Remove(index int) {
 	h.RemoveBy(order, index)
 }
 
-// RemoveBy is Remove with an order, as FixBy is Fix.
+// RemoveBy is Remove with an order; see FixBy.
 func (h *Heap[T, O]) RemoveBy(order O, index int) {
 	if index == 0 {
 		return
@@ -88,7 +89,7 @@ func (h Heap[T, O]) up(order O, i int) {
 	order.Moved(v, i+1)
 }
 
-// down moves the value at i away from the top, and reports whether it had to.
+// down moves the value at i away from the top, and reports whether it moved.
 func (h Heap[T, O]) down(order O, i int) bool {
 	start, v := i, h[i]
 	for {

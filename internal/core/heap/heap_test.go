@@ -19,7 +19,7 @@ type numbers struct{ Untracked[int] }
 
 func (numbers) Before(a, b int) bool { return a < b }
 
-// TestTwin does the same to a heap and to a sorted slice.
+// TestTwin makes the same changes to a heap and to a sorted slice.
 func TestTwin(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var h Heap[*item, byKey]

@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 )
 
-// Buckets is how many buckets there are: one for 0, and one for each length in bits of a value.
+// Buckets is the number of buckets: one for 0, and one for each bit length of a value.
 const Buckets = 65
 
 // Histogram counts values. The zero value is empty.
@@ -15,20 +15,19 @@ type Histogram struct {
 	sum    atomic.Uint64
 }
 
-// Observe counts n values v.
+// Observe counts n values equal to v.
 func (h *Histogram) Observe(v uint64, n uint64) {
 	h.counts[bits.Len64(v)].Add(n)
 	h.sum.Add(v * n)
 }
 
-// Snapshot is what a histogram has counted. It is a value, which may be added up.
+// Snapshot holds the counts of a histogram at one moment. Snapshots may be added.
 type Snapshot struct {
-	Counts [Buckets]uint64 // by the length of the values in bits: those below 1<<i that are not in one before
+	Counts [Buckets]uint64 // by bit length: bucket i has the values below 1<<i that are not in an earlier bucket
 	Sum    uint64          // of all values
 }
 
-// Read returns what was counted. Values that are observed meanwhile may be in Counts and not yet in
-// Sum.
+// Read returns the counts. Values observed meanwhile may be in Counts but not yet in Sum.
 func (h *Histogram) Read() (s Snapshot) {
 	for i := range h.counts {
 		s.Counts[i] = h.counts[i].Load()
@@ -37,7 +36,7 @@ func (h *Histogram) Read() (s Snapshot) {
 	return s
 }
 
-// Add adds what another histogram has counted.
+// Add adds the counts of another histogram.
 func (s *Snapshot) Add(o *Snapshot) {
 	for i := range s.Counts {
 		s.Counts[i] += o.Counts[i]
@@ -45,7 +44,7 @@ func (s *Snapshot) Add(o *Snapshot) {
 	s.Sum += o.Sum
 }
 
-// Count is how many values were counted.
+// Count returns the number of values.
 func (s *Snapshot) Count() (n uint64) {
 	for _, c := range s.Counts {
 		n += c
@@ -53,7 +52,7 @@ func (s *Snapshot) Count() (n uint64) {
 	return n
 }
 
-// UpTo is how many values are below 1<<length.
+// UpTo returns the number of values below 1<<length.
 func (s *Snapshot) UpTo(length int) (n uint64) {
 	for _, c := range s.Counts[:min(length+1, Buckets)] {
 		n += c
@@ -61,7 +60,7 @@ func (s *Snapshot) UpTo(length int) (n uint64) {
 	return n
 }
 
-// Since is what was counted after an earlier reading of the same histogram.
+// Since returns what was counted after an earlier Read of the same histogram.
 func (s *Snapshot) Since(before *Snapshot) (d Snapshot) {
 	for i := range s.Counts {
 		d.Counts[i] = s.Counts[i] - before.Counts[i]
@@ -70,8 +69,8 @@ func (s *Snapshot) Since(before *Snapshot) (d Snapshot) {
 	return d
 }
 
-// Quantile is a value that the given share (0 to 1) of all values does not exceed, as if the values
-// of a bucket were spread evenly over it; 0 when nothing was counted.
+// Quantile returns a value that the given share (0 to 1) of all values does not exceed, assuming
+// that the values of a bucket are spread evenly over it. It is 0 if nothing was counted.
 func (s *Snapshot) Quantile(share float64) float64 {
 	want := share * float64(s.Count())
 	var below float64

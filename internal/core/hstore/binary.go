@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// What ParseBinary refuses.
+// The errors of ParseBinary.
 var (
 	ErrTruncated = errors.New("hstore: insufficient data left in message")
 	ErrTrailing  = errors.New("hstore: incorrect binary data format")
@@ -16,15 +16,15 @@ var (
 	ErrNullKey   = errors.New("hstore: null value not allowed for hstore key")
 )
 
-// TextError is a key or a value that is not UTF-8 or holds a NUL.
+// TextError is a key or a value that is not UTF-8 or contains a NUL.
 type TextError string
 
 func (TextError) Error() string { return "hstore: text is not UTF-8 or holds a NUL" }
 
 const minPairBytes = 8 // two lengths
 
-// ParseBinary reads the binary form: the number of pairs, then for each the length and the bytes of
-// its key and of its value (length -1: NULL). It keeps nothing of b.
+// ParseBinary parses the binary form: the number of pairs, then for each pair the length and bytes
+// of its key and of its value (length -1: NULL). The result does not alias b.
 func ParseBinary(b []byte) (Map, error) {
 	n, rest, err := length(string(b))
 	if err != nil {

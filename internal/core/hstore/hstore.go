@@ -8,19 +8,19 @@ import (
 	"strings"
 )
 
-// Map is a value of hstore: its pairs in the order of PostgreSQL (shorter keys first, then by
-// bytes), each key once. It is not changed after it was made. A nil Map is an empty one.
+// Map is an hstore value: its pairs in PostgreSQL's order (shorter keys first, then by bytes), each
+// key once. It is immutable. A nil Map is empty.
 type Map []Pair
 
 // Pair is one key and its value.
 type Pair struct {
 	Key   string
 	Value string
-	Null  bool // Value is NULL, and empty
+	Null  bool // the value is NULL, and Value is empty
 }
 
-// New makes a Map of pairs in any order, and takes the slice over. Of several pairs with one key
-// the first is kept.
+// New returns a Map of pairs in any order, and takes ownership of the slice. If a key occurs more
+// than once, the first pair is kept.
 func New(pairs []Pair) Map {
 	ordered := true
 	for i := range pairs {
@@ -43,7 +43,7 @@ func compareKeys(a, b string) int {
 	return strings.Compare(a, b)
 }
 
-// short is the number of pairs up to which looking at each is faster than halving.
+// short is the number of pairs up to which a linear search is faster than a binary search.
 const short = 8
 
 func (m Map) index(key string) (int, bool) {
@@ -58,7 +58,7 @@ func (m Map) index(key string) (int, bool) {
 	return 0, false
 }
 
-// Get returns the pair of a key; ok is false when there is none.
+// Get returns the pair of a key; ok is false if there is none.
 func (m Map) Get(key string) (p Pair, ok bool) {
 	i, ok := m.index(key)
 	if !ok {
@@ -97,7 +97,7 @@ func (m Map) has(p Pair) bool {
 	return ok && mine == p
 }
 
-// Concat is the operator ||: the pairs of both, those of b where both have a key.
+// Concat is the operator ||: the pairs of both. For a key in both, b's pair is used.
 func (m Map) Concat(b Map) Map {
 	if len(m) == 0 {
 		return b
@@ -147,8 +147,7 @@ func (m Map) DeleteKeys(keys []string) Map {
 	return m.without(func(p Pair) bool { return slices.Contains(keys, p.Key) })
 }
 
-// DeletePairs is the operator - with another hstore: it takes away the pairs that are the same in
-// both.
+// DeletePairs is the operator - with another hstore: it removes the pairs that are equal in both.
 func (m Map) DeletePairs(b Map) Map { return m.without(b.has) }
 
 // Slice keeps the pairs with these keys.
@@ -156,7 +155,7 @@ func (m Map) Slice(keys []string) Map {
 	return m.without(func(p Pair) bool { return !slices.Contains(keys, p.Key) })
 }
 
-// Keys are the keys in their order.
+// Keys returns the keys in order.
 func (m Map) Keys() []string {
 	keys := make([]string, len(m))
 	for i, p := range m {
@@ -169,7 +168,7 @@ func (m Map) Keys() []string {
 func (m Map) Equal(b Map) bool { return slices.Equal(m, b) }
 
 // Compare orders two values as PostgreSQL's btree does: an empty one first, then by the bytes of
-// all keys and values strung together, then by what parts them.
+// all keys and values in sequence, then by their boundaries.
 func Compare(a, b Map) int {
 	if len(a) == 0 || len(b) == 0 {
 		return cmp.Compare(min(len(a), 1), min(len(b), 1))
@@ -186,7 +185,7 @@ func Compare(a, b Map) int {
 			c = cmp.Compare(len(a[i].Value), len(b[i].Value))
 		}
 		if c == 0 && a[i].Null != b[i].Null {
-			c = 1 // NULL is the greater one
+			c = 1 // NULL is greater
 			if b[i].Null {
 				c = -1
 			}

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What PostgreSQL 15 answers to these texts.
+// texts are inputs with the results of PostgreSQL 15.
 var texts = []struct{ in, out, fails string }{
 	{in: ``}, {in: `  `},
 	{in: `a=>1`, out: `"a"=>"1"`},
@@ -89,7 +89,7 @@ func TestOperators(t *testing.T) {
 	}
 }
 
-// Each value is greater than the one before it, as PostgreSQL 15 orders them.
+// TestCompare has values in the order of PostgreSQL 15, each greater than the one before.
 func TestCompare(t *testing.T) {
 	ordered := []string{``, `""=>""`, `""=>NULL`, `a=>""`, `a=>NULL`, `a=>1`, `a=>1b2`, `a1=>b2`, `a=>1,b=>2`, `ab=>1`, `b=>1`}
 	for i, a := range ordered {
@@ -136,7 +136,7 @@ func TestBinary(t *testing.T) {
 	}
 }
 
-// A naive twin: a Go map. Every operator must agree with it.
+// TestTwin compares every operator with a Go map.
 func TestTwin(t *testing.T) {
 	seed := rand.Uint64()
 	rng := rand.New(rand.NewPCG(seed, 1))

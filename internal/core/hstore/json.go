@@ -7,9 +7,8 @@ import (
 
 var number = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$`)
 
-// AppendJSON appends the value as a JSON object of strings and nulls (hstore_to_json). When loose,
-// what reads as a number or as one of the booleans t and f is written as such
-// (hstore_to_json_loose).
+// AppendJSON appends the value as a JSON object of strings and nulls (hstore_to_json). If loose,
+// texts that look like numbers or the booleans t and f are written as such (hstore_to_json_loose).
 func (m Map) AppendJSON(dst []byte, loose bool) []byte {
 	dst = append(dst, '{')
 	for i, p := range m {
@@ -34,7 +33,7 @@ func (m Map) AppendJSON(dst []byte, loose bool) []byte {
 	return append(dst, '}')
 }
 
-// AppendJSONString appends s as a JSON string with no more escapes than PostgreSQL writes.
+// AppendJSONString appends s as a JSON string, with only the escapes that PostgreSQL uses.
 func AppendJSONString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	for i := range len(s) {

@@ -6,14 +6,14 @@ import (
 	"unicode/utf8"
 )
 
-// SyntaxError is what Parse says of a text that is no hstore, in PostgreSQL's words.
+// SyntaxError is the error of Parse for invalid text, in PostgreSQL's words.
 type SyntaxError struct{ Message string }
 
 func (e *SyntaxError) Error() string { return e.Message }
 
 var errEnd = &SyntaxError{"Unexpected end of string"}
 
-// Parse reads the text form. The map's strings may share s.
+// Parse parses the text form. The map's strings may share memory with s.
 func Parse(s string) (Map, error) {
 	p := parser{text: s}
 	pairs := make([]Pair, 0, strings.Count(s, "=>"))
@@ -46,7 +46,7 @@ func Parse(s string) (Map, error) {
 	}
 }
 
-// parser goes through a text as PostgreSQL's does, also where that is odd: a value may hold =, a
+// parser parses a text exactly as PostgreSQL does, even where that is odd: a value may contain =, a
 // key a comma, and an unquoted word a quote.
 type parser struct {
 	text string
@@ -89,7 +89,7 @@ func (p *parser) word(isKey bool) (word string, quoted, ok bool, err error) {
 	return word, false, true, err
 }
 
-// quoted reads up to the closing quote, and beyond it.
+// quoted reads up to and including the closing quote.
 func (p *parser) quoted() (string, error) {
 	start := p.at
 	for ; !p.end(); p.at++ {
@@ -105,7 +105,7 @@ func (p *parser) quoted() (string, error) {
 	return "", errEnd
 }
 
-// plain reads a word without quotes. Its first character is part of it whatever it is, unless it is
+// plain reads a word without quotes. Its first character belongs to it whatever it is, unless it is
 // a backslash.
 func (p *parser) plain(stop byte) (string, error) {
 	start := p.at
@@ -121,7 +121,7 @@ func (p *parser) plain(stop byte) (string, error) {
 	return p.text[start:p.at], nil
 }
 
-// unescape goes on at a backslash in a word that began at start.
+// unescape continues at a backslash in a word that began at start.
 func (p *parser) unescape(start int, ends func(byte) bool, quoted bool) (string, error) {
 	var word strings.Builder
 	word.WriteString(p.text[start:p.at])
@@ -161,7 +161,7 @@ func (p *parser) arrow() error {
 	return nil
 }
 
-// comma reads what parts two pairs; more is false at the end.
+// comma reads the separator of two pairs; more is false at the end.
 func (p *parser) comma() (more bool, err error) {
 	p.skipSpace()
 	if p.end() {

@@ -1,8 +1,8 @@
 // Package idindex finds messages by their message-ids.
 //
-// An Index has an entry for each message that was added. It is not told when a message goes: the
-// caller answers whether the message of an entry is gone. Entries of gone messages are freed a few
-// at a time as others are added (Clean), or many together when many have gathered (Tidied).
+// An Index has an entry for each message that was added. It is not told when a message is removed:
+// the caller reports whether the message of an entry is gone. Entries of gone messages are freed a
+// few at a time as others are added (Clean), or many together once many have accumulated (Tidied).
 //
 // Invariants:
 //

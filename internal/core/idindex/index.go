@@ -11,7 +11,7 @@ import (
 // Sum is a hash of a message-id.
 type Sum [16]byte
 
-// SumOf returns the hash of an id: a part of its SHA-256, so that no client can make two ids
+// SumOf returns the hash of an id. It is a part of the SHA-256, so that no client can make two ids
 // collide.
 func SumOf(id []byte) Sum {
 	sum := sha256.Sum256(id)
@@ -21,28 +21,28 @@ func SumOf(id []byte) Sum {
 // Compare orders sums.
 func (s Sum) Compare(o Sum) int { return bytes.Compare(s[:], o[:]) }
 
-// Index is a linear-hashing table of 32 bytes and a bucket of 4 for each message: it grows by one
-// bucket at a time, so no publish waits for a large copy.
+// Index is a linear-hashing table with 32 bytes and a bucket of 4 bytes for each message. It grows
+// by one bucket at a time, so no publish waits for a large copy.
 //
-// Invariant: the entries of one id in a bucket are in order of age, the youngest first.
+// Invariant: the entries of one id in a bucket are in order of age, youngest first.
 type Index struct {
-	pages   [][]Entry  // entry e is pages[e/entryPage][e%entryPage]; entry 0 is none
-	made    uint32     // entries ever used, with entry 0
-	free    uint32     // list of entries to reuse
+	pages   [][]Entry  // entry e is pages[e/entryPage][e%entryPage]; entry 0 is unused
+	made    uint32     // entries ever used, including entry 0
+	free    uint32     // list of reusable entries
 	used    int        // entries in buckets
-	buckets [][]uint32 // bucket i is buckets[i/bucketPage][i%bucketPage]: its youngest entry, 0 when it is empty
-	n       uint32     // buckets
-	half    uint32     // the largest power of two that is not above n
+	buckets [][]uint32 // bucket i is buckets[i/bucketPage][i%bucketPage]: its youngest entry, 0 if it is empty
+	n       uint32     // number of buckets
+	half    uint32     // the largest power of two up to n
 	sweep   uint32     // the next bucket to clean
 }
 
 // Entry is one message.
 type Entry struct {
 	Handle queue.Handle
-	Slot   uint32 // stands for the queue
+	Slot   uint32 // identifies the queue
 
 	sum  Sum
-	next uint32 // in the bucket, or in the list of entries to reuse
+	next uint32 // in the bucket, or in the list of reusable entries
 }
 
 const (
@@ -50,14 +50,14 @@ const (
 	bucketPage = 1024
 )
 
-// New is an empty index.
+// New returns an empty index.
 func New() *Index {
 	x := &Index{made: 1, n: 1, half: 1}
 	x.buckets = [][]uint32{make([]uint32, bucketPage)}
 	return x
 }
 
-// Entry returns an entry by its number, as First and Next return it.
+// Entry returns the entry with this number; First and Next return such numbers.
 func (x *Index) Entry(e uint32) *Entry { return &x.pages[e/entryPage][e%entryPage] }
 
 func (x *Index) bucket(i uint32) *uint32 { return &x.buckets[i/bucketPage][i%bucketPage] }
@@ -91,7 +91,7 @@ func (x *Index) Add(sum Sum, slot uint32, h queue.Handle) {
 	}
 }
 
-// split adds a bucket, which gets its part of another one.
+// split adds a bucket and moves its part of another bucket's entries into it.
 func (x *Index) split() {
 	from, to := x.n-x.half, x.n
 	if int(to/bucketPage) == len(x.buckets) {
@@ -170,21 +170,21 @@ func (x *Index) rebuilt(gone func(*Entry) bool) *Index {
 	return small
 }
 
-// Len returns how many entries there are, including those of messages that are gone.
+// Len returns the number of entries, including those of messages that are gone.
 func (x *Index) Len() int { return x.used }
 
 // Room returns how many entries the memory can hold.
 func (x *Index) Room() int { return len(x.pages) * entryPage }
 
-// There may be as many entries of gone messages as of live ones, and Slack more.
+// Entries of gone messages may outnumber live ones by at most Slack.
 const (
 	Slack     = 1024
 	cleanLook = 1024 // buckets
 )
 
-// Tidied keeps the index small when messages go and none arrive. It frees some of the entries for
-// which gone returns true if they are many, and returns a new index if this one has room for far
-// more than the live messages need.
+// Tidied keeps the index small if messages are removed and none arrive. If many entries are gone,
+// it frees some of them. It returns a new index if this one has room for far more than the live
+// messages need.
 func (x *Index) Tidied(live int, gone func(*Entry) bool) *Index {
 	switch {
 	case int(x.made) <= Slack:

@@ -9,8 +9,8 @@ import (
 	"fiveways.dev/fiveways/internal/core/queue"
 )
 
-// TestTwin compares the table with a list, over ids that grow to many and shrink, some of them
-// common to many messages.
+// TestTwin compares the table with a list. The number of ids grows and shrinks, and some ids are
+// shared by many messages.
 func TestTwin(t *testing.T) {
 	type known struct {
 		id string
@@ -19,7 +19,7 @@ func TestTwin(t *testing.T) {
 	for seed := range uint64(6) {
 		rng := rand.New(rand.NewPCG(seed, 9))
 		table := New()
-		var list []known // youngest first for each id, with some that are gone
+		var list []known // youngest first for each id, including some that are gone
 		dead := map[queue.Handle]bool{}
 		gone := func(en *Entry) bool { return dead[en.Handle] }
 		next := queue.Handle(1)

@@ -5,18 +5,18 @@ import (
 	"slices"
 )
 
-// Done is an id that is remembered after its message has gone.
+// Done is an id that is remembered after its message is gone.
 type Done struct {
 	ID       string
-	Until    int64  // unix ms from which the id may be used again; a take after that forgets it
+	Until    int64  // unix ms from which the id may be used again; the next take then forgets it
 	Attempts uint32 // how often the message was taken
-	First    int64  // unix ms when it was first enqueued, 0: unknown
+	First    int64  // unix ms of the first enqueue, 0: unknown
 	Logged   bool   // it survives a restart
 	Number   uint64 // its position in the order in which ids were remembered, since the start
-	at       int    // index in byUntil + 1; 0: it is from Mention
+	at       int    // index in byUntil + 1; 0: added by Mention
 }
 
-// maxMentioned is how many ids without a time are kept; they only show for a while what became of
+// maxMentioned is how many ids without a time are kept. They only show for a while what happened to
 // them.
 const maxMentioned = 4096
 
@@ -24,11 +24,11 @@ func (d *Done) end() (int64, uint64) { return d.Until, d.Number }
 
 func (d *Done) heapIndex() *int { return &d.at }
 
-// Remember adds an id, or changes what is remembered of it. d is copied.
+// Remember adds an id, or changes what is remembered about it. d is copied.
 func (b *Ledger) Remember(d *Done) { b.byUntil.Push(b.note(d)) }
 
-// Mention is Remember for an id that may be reused at once. It is lost at a restart, and the oldest
-// are dropped when there are many.
+// Mention is Remember for an id that may be reused at once. It does not survive a restart, and the
+// oldest are dropped if there are many.
 func (b *Ledger) Mention(d *Done) {
 	own := b.note(d)
 	own.Logged = false
@@ -54,10 +54,10 @@ func (b *Ledger) note(d *Done) *Done {
 	return own
 }
 
-// Remembered returns what is remembered of an id after its message has gone, nil if nothing.
+// Remembered returns what is remembered about an id after its message is gone, or nil.
 func (b *Ledger) Remembered(id []byte) *Done { return b.done[string(id)] }
 
-// RememberedIDs is the number of ids that are remembered.
+// RememberedIDs returns the number of remembered ids.
 func (b *Ledger) RememberedIDs() int { return len(b.done) }
 
 // Forget forgets an id.
@@ -71,17 +71,18 @@ func (b *Ledger) Forget(id string) {
 	b.tidyOrder()
 }
 
-// slackOrder is how many forgotten ids order may have, beside as many as the others.
+// slackOrder is the number of forgotten ids that order may have in addition to as many as the
+// remembered ones.
 const slackOrder = 64
 
-// tidyOrder removes the forgotten ids from order when they are most of it.
+// tidyOrder removes the forgotten ids from order if they are most of it.
 func (b *Ledger) tidyOrder() {
 	if len(b.order) > 2*len(b.done)+slackOrder {
 		b.order = slices.DeleteFunc(b.order, func(d *Done) bool { return b.done[d.ID] != d })
 	}
 }
 
-// ForgetPassed forgets the ids whose time is over by now, and calls fn for those that survive a
+// ForgetPassed forgets the ids whose time has passed by now, and calls fn for those that survive a
 // restart.
 func (b *Ledger) ForgetPassed(now int64, fn func(*Done)) {
 	for _, d := range b.recent {
@@ -101,10 +102,10 @@ func (b *Ledger) ForgetPassed(now int64, fn func(*Done)) {
 	}
 }
 
-// InBackoff returns how many remembered ids have a time that is not over by now.
+// InBackoff returns how many remembered ids have a time after now.
 func (b *Ledger) InBackoff(now int64) int { return len(b.byUntil) - passed(b.byUntil, 0, now) }
 
-// DoneFrom returns up to n of the remembered ids, in order of Number, from a Number on.
+// DoneFrom returns up to n of the remembered ids in order of Number, starting at number.
 func (b *Ledger) DoneFrom(number uint64, n int) []*Done {
 	from, _ := slices.BinarySearchFunc(b.order, number, func(d *Done, number uint64) int { return cmp.Compare(d.Number, number) })
 	all := make([]*Done, 0, min(n, len(b.done)))

@@ -9,19 +9,19 @@ import (
 // Never is a time that never comes, in unix ms.
 const Never = math.MaxInt64
 
-// Lease is a message that a worker holds until a time.
+// Lease is a message that a worker holds until a certain time.
 type Lease struct {
 	Handle queue.Handle
-	Number uint64 // of the lease, unique in the queue; younger leases have larger numbers
+	Number uint64 // unique in the queue; later leases have larger numbers
 	Until  int64  // unix ms
 	Logged bool   // it survives a restart: the message is in the log
 	Key    Key    // of the id that the message had when it was taken; zero: unknown after a restart
-	First  int64  // unix ms when the job was first enqueued, 0: unknown
-	Ended  bool   // the message is leaving the queue, so it can neither be reported nor returned
-	at     int    // index in byEnd + 1; 0: not there
+	First  int64  // unix ms of the job's first enqueue, 0: unknown
+	Ended  bool   // the message is being removed, so it can neither be reported nor returned
+	at     int    // index in byEnd + 1; 0: not in byEnd
 }
 
-// Key is a hash of an id. It changes with a restart.
+// Key is a hash of an id. It is different after a restart.
 type Key [16]byte
 
 func (l *Lease) end() (int64, uint64) { return l.Until, l.Number }
@@ -34,8 +34,8 @@ func (b *Ledger) Next() uint64 { return b.last + 1 }
 // Skip skips n numbers, so that the numbers of forgotten leases are not reused.
 func (b *Ledger) Skip(n uint64) { b.last += n }
 
-// Lease leases n messages from h on until a time (unix ms), with the numbers from number on. A
-// message that is already leased with its number gets the new time.
+// Lease leases n messages starting at h until a time in unix ms, with consecutive numbers starting
+// at number. A message that is already leased with its number gets the new time.
 func (b *Ledger) Lease(h queue.Handle, n int, number uint64, until int64, logged bool) {
 	for i := range n {
 		b.lease(h+queue.Handle(i), number+uint64(i), until, logged)
@@ -59,7 +59,7 @@ func (b *Ledger) lease(h queue.Handle, number uint64, until int64, logged bool) 
 	b.byEnd.Fix(l, l.at)
 }
 
-// Leased returns the lease of a message, nil if it has none.
+// Leased returns the lease of a message, or nil if it has none.
 func (b *Ledger) Leased(h queue.Handle) *Lease { return b.leases[h] }
 
 // Leases returns the number of leases, including those that have Ended.
@@ -75,14 +75,14 @@ func (b *Ledger) LoggedLeases() (n int) {
 	return n
 }
 
-// EachLease shows all leases, in no order.
+// EachLease calls fn for all leases, in no particular order.
 func (b *Ledger) EachLease(fn func(*Lease)) {
 	for _, l := range b.leases {
 		fn(l)
 	}
 }
 
-// NextEnd returns when the next lease is over, Never if there is none.
+// NextEnd returns when the next lease ends, or Never if there is none.
 func (b *Ledger) NextEnd() int64 {
 	if len(b.byEnd) == 0 {
 		return Never
@@ -90,7 +90,7 @@ func (b *Ledger) NextEnd() int64 {
 	return b.byEnd[0].Until
 }
 
-// Over returns a lease whose time is over by now, nil if there is none.
+// Over returns a lease that has ended by now, or nil if there is none.
 func (b *Ledger) Over(now int64) *Lease {
 	if b.NextEnd() > now {
 		return nil
@@ -106,7 +106,7 @@ func (b *Ledger) Finish(h queue.Handle) {
 	}
 }
 
-// End removes the leases of n contiguous messages that were returned or have gone.
+// End removes the leases of n contiguous messages that were returned or are gone.
 func (b *Ledger) End(h queue.Handle, n int) {
 	if len(b.leases) == 0 {
 		return

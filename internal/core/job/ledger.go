@@ -11,43 +11,43 @@ import (
 	"fiveways.dev/fiveways/internal/core/queue"
 )
 
-// Ledger is the leases of a queue and the ids that it remembers.
+// Ledger holds the leases of a queue and the ids that it remembers.
 //
-// Invariants: a message has at most one lease; every lease that has not Ended is in byEnd, every
+// Invariants: a message has at most one lease. Every lease that has not Ended is in byEnd, every
 // remembered id in byUntil or recent.
 type Ledger struct {
-	// Used: jobs were enqueued, remembered or taken in the queue. Otherwise messages of the queue
-	// are only leased, and need not be jobs.
+	// Used reports that jobs were enqueued, remembered or taken in the queue. Otherwise messages of
+	// the queue are only leased, and need not be jobs.
 	Used bool
 
-	last   uint64 // the largest number that a lease has had
+	last   uint64 // the largest number of any lease so far
 	leases map[queue.Handle]*Lease
 	byEnd  timeHeap[*Lease]
-	spare  *Lease // of an ended lease, for the next one
+	spare  *Lease // an ended lease to reuse
 
 	done       map[string]*Done
 	byUntil    timeHeap[*Done]
-	order      []*Done // all of done by Number, and some that are forgotten
-	recent     []*Done // ids without a time, oldest first; those that done does not have are forgotten
-	remembered uint64  // how many ids have been remembered so far
+	order      []*Done // all of done by Number, and some forgotten ids
+	recent     []*Done // ids without a time, oldest first; those not in done are forgotten
+	remembered uint64  // number of ids remembered so far
 }
 
-// NewLedger is an empty ledger.
+// NewLedger returns an empty ledger.
 func NewLedger() *Ledger {
 	return &Ledger{leases: map[queue.Handle]*Lease{}, done: map[string]*Done{}}
 }
 
-// ErrCorrupt is returned by Restore for bytes that AppendTo did not write.
+// ErrCorrupt is returned by Restore for bytes that AppendTo has not written.
 var ErrCorrupt = errors.New("job: corrupt ledger")
 
-// A ledger is
+// The format of a ledger is
 //
 //	version u8 | used u8 | last uvarint | leases n uvarint | lease … | ids n uvarint | id …
 //	lease: handle uvarint | number uvarint | until uvarint          by handle
 //	id:    until uvarint | attempts uvarint | first uvarint | length uvarint | bytes        the first remembered first
 //
-// Only what survives a restart is in it. In version 1 there was no used: every queue with a ledger
-// was used for jobs.
+// It contains only what survives a restart. Version 1 had no used: every queue with a ledger was
+// used for jobs.
 const ledgerVersion = 2
 
 // AppendTo appends the ledger to dst.
@@ -83,7 +83,7 @@ func (b *Ledger) AppendTo(dst []byte) []byte {
 	return dst
 }
 
-// Restore replaces the content with what AppendTo wrote. On an error, which is ErrCorrupt, the
+// Restore replaces the contents with what AppendTo wrote. On an error, which is ErrCorrupt, the
 // ledger is empty.
 func (b *Ledger) Restore(src []byte) error {
 	*b = *NewLedger()
@@ -120,7 +120,7 @@ func (b *Ledger) Restore(src []byte) error {
 
 type reader struct{ codec.Reader }
 
-// time reads a number that fits a time.
+// time reads a number that fits in a time.
 func (r *reader) time() int64 {
 	v := r.Uvarint()
 	if v > Never {
@@ -130,8 +130,8 @@ func (r *reader) time() int64 {
 	return int64(v)
 }
 
-// Hash returns a hash of what survives a restart, independent of the order in which it came. It is
-// the same in all processes, and 0 if nothing survives.
+// Hash returns a hash of everything that survives a restart, independent of its order. It is the
+// same in all processes, and 0 if nothing survives.
 func (b *Ledger) Hash() (sum uint64) {
 	mix := func(h, v uint64) uint64 {
 		h = (h ^ v) * 0xff51afd7ed558ccd
@@ -157,13 +157,14 @@ func (b *Ledger) Hash() (sum uint64) {
 	return sum
 }
 
-// Keys makes Keys from ids. Clients cannot provoke collisions: the seeds are random at each start.
+// Keys computes Keys of ids. Clients cannot provoke collisions, because the seeds are random at
+// each start.
 type Keys struct{ a, b maphash.Seed }
 
-// NewKeys draws the seeds.
+// NewKeys chooses random seeds.
 func NewKeys() Keys { return Keys{maphash.MakeSeed(), maphash.MakeSeed()} }
 
-// Of is the key of an id; never the zero Key.
+// Of returns the key of an id. It is never the zero Key.
 func (k Keys) Of(id []byte) (key Key) {
 	binary.LittleEndian.PutUint64(key[:], maphash.Bytes(k.a, id))
 	binary.LittleEndian.PutUint64(key[8:], maphash.Bytes(k.b, id)|1)

@@ -28,7 +28,8 @@ func (w *twin) forget(id string) {
 	w.done = slices.DeleteFunc(w.done, func(d Done) bool { return d.ID == id })
 }
 
-// Ledgers of before the first byte behind the version were all of queues that were used for jobs.
+// TestFirstVersionIsRestored checks that a ledger without the byte behind the version is restored
+// as used for jobs.
 func TestFirstVersionIsRestored(t *testing.T) {
 	first := []byte{1, 9, 1, 5, 7, 100, 1, 50, 2, 3, 1, 'a'}
 	b := NewLedger()
@@ -43,7 +44,8 @@ func TestFirstVersionIsRestored(t *testing.T) {
 	}
 }
 
-// A ledger in which nothing stands is as good as none, as long as the queue was not used for jobs.
+// TestUsedSurvives checks that an empty ledger is equivalent to none, unless the queue was used for
+// jobs.
 func TestUsedSurvives(t *testing.T) {
 	b := NewLedger()
 	b.Lease(5, 1, 1, 100, false)
@@ -78,7 +80,7 @@ func TestTwin(t *testing.T) {
 				number := b.Next()
 				for i := range n {
 					if l := b.Leased(h + queue.Handle(i)); l != nil && l.Ended {
-						n = i // it is on its way out
+						n = i // the message is being removed
 						break
 					}
 				}
@@ -196,7 +198,8 @@ func (w *twin) same(t *testing.T, b *Ledger, now int64) {
 	}
 }
 
-// Ids that are only mentioned do not fill the memory; remembered ones stay.
+// TestMentionedAreBounded checks that the number of mentioned ids is bounded, and that remembered
+// ones stay.
 func TestMentionedAreBounded(t *testing.T) {
 	b := NewLedger()
 	b.Remember(&Done{ID: "kept", Until: 1 << 40, Logged: true})
@@ -215,7 +218,7 @@ func TestMentionedAreBounded(t *testing.T) {
 	}
 }
 
-// Bytes that no ledger wrote are refused, whatever they are.
+// TestRestoreRefuses checks that Restore refuses bytes that are not a ledger.
 func TestRestoreRefuses(t *testing.T) {
 	b := NewLedger()
 	b.Lease(5, 3, 1, 100, true)
@@ -236,7 +239,7 @@ func TestRestoreRefuses(t *testing.T) {
 		bad := slices.Clone(whole)
 		bad[rng.IntN(len(bad))] = byte(rng.Uint32())
 		again := NewLedger()
-		if again.Restore(bad) == nil { // then it is a ledger
+		if again.Restore(bad) == nil { // then it must be a valid ledger
 			next := NewLedger()
 			if err := next.Restore(again.AppendTo(nil)); err != nil || next.Hash() != again.Hash() {
 				t.Fatalf("%x: %v", bad, err)
@@ -245,7 +248,7 @@ func TestRestoreRefuses(t *testing.T) {
 	}
 }
 
-// Keys of different ids differ, and a key is never zero.
+// TestKeys checks that keys of different ids differ, and that a key is never zero.
 func TestKeys(t *testing.T) {
 	k := NewKeys()
 	seen := map[Key]bool{{}: true}
@@ -261,7 +264,8 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// Pages of many ids take no longer than few, and what is forgotten leaves nothing behind.
+// TestManyRemembered checks that pages of many ids take no longer than those of few, and that
+// forgotten ids leave nothing behind.
 func TestManyRemembered(t *testing.T) {
 	b := NewLedger()
 	const n = 100_000

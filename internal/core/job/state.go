@@ -4,21 +4,22 @@ package job
 type State uint8
 
 const (
-	// None: nothing is known of the id.
+	// None: the id is unknown.
 	None State = iota
 	// Queued: its message is ready.
 	Queued
 	// QueuedWithBackoff: its message will be ready at a later time.
 	QueuedWithBackoff
-	// Locked: a worker or consumer has its message.
+	// Locked: a worker or consumer holds its message.
 	Locked
 	// LockedWithRequeue: Locked, and another version of the message waits behind it.
 	LockedWithRequeue
-	// DoneAwaitingGC: its message has gone, and the next take forgets the id.
+	// DoneAwaitingGC: its message is gone, and the next take forgets the id.
 	DoneAwaitingGC
-	// DoneWithBackoff: its message has gone, the id is remembered until a time.
+	// DoneWithBackoff: its message is gone, and the id is remembered until a certain time.
 	DoneWithBackoff
-	// DoneWithRequeue: one of the two before, and another version of the message comes next.
+	// DoneWithRequeue: one of the two previous states, and another version of the message comes
+	// next.
 	DoneWithRequeue
 )
 
@@ -30,9 +31,9 @@ func (s State) String() string {
 
 // Wish is how to enqueue a message whose id is already known.
 type Wish struct {
-	Update       bool // replace the queued message
+	Update       bool // replace a queued message
 	Requeue      bool // wait behind a message that is locked, or done and remembered
-	ResetBackoff bool // change the time of the queued message
+	ResetBackoff bool // change the time of a queued message
 }
 
 // Step is the outcome of a Wish.
@@ -41,7 +42,7 @@ type Step uint8
 const (
 	// Add: the message is new in the queue.
 	Add Step = iota
-	// AddAfter: the message is new in the queue, ready when the id's backoff is over.
+	// AddAfter: the message is new in the queue, and ready once the id's backoff is over.
 	AddAfter
 	// AddBehind: the message waits behind the locked one.
 	AddBehind
@@ -49,16 +50,16 @@ const (
 	Replace
 	// ReplaceBehind: the message replaces the one that waits behind.
 	ReplaceBehind
-	// Retime: the queued message gets another time.
+	// Retime: the queued message gets a new time.
 	Retime
-	// AlreadyQueued, IsLocked, InBackoff: rejected, nothing changes.
+	// AlreadyQueued, IsLocked, InBackoff: the request is rejected, and nothing changes.
 	AlreadyQueued
 	IsLocked
 	InBackoff
 )
 
-// Decide returns the outcome of enqueuing a message with an id in a state. backoff says, for
-// DoneWithRequeue, whether the id's backoff is not over yet.
+// Decide returns the outcome of enqueuing a message whose id is in a state. backoff matters only
+// for DoneWithRequeue: the id's backoff is not over yet.
 func Decide(s State, w Wish, backoff bool) Step {
 	switch s {
 	case None:
@@ -89,7 +90,7 @@ func Decide(s State, w Wish, backoff bool) Step {
 	}
 }
 
-// replace is a step, if what is there may be updated.
+// replace returns s if the existing message may be updated.
 func (w Wish) replace(s Step) Step {
 	if !w.Update {
 		return AlreadyQueued

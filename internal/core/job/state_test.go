@@ -2,14 +2,14 @@ package job
 
 import "testing"
 
-// Every state, with every wish: update, requeue, reset-backoff.
+// TestDecide checks every state with every wish: update, requeue, reset-backoff.
 func TestDecide(t *testing.T) {
 	type row struct {
 		state   State
-		backoff bool // of DoneWithRequeue
+		backoff bool // for DoneWithRequeue
 		steps   [8]Step
 	}
-	// In the order: none, u, q, uq, b, ub, qb, uqb.
+	// The columns are: none, u, q, uq, b, ub, qb, uqb.
 	rows := []row{
 		{None, false, [8]Step{Add, Add, Add, Add, Add, Add, Add, Add}},
 		{Queued, false, [8]Step{AlreadyQueued, Replace, AlreadyQueued, Replace, Retime, Replace, Retime, Replace}},

@@ -4,13 +4,13 @@ import "fiveways.dev/fiveways/internal/core/heap"
 
 // timed is a lease or a remembered id.
 type timed interface {
-	// end is when it ends, and the number in the order of those that end then.
+	// end returns when it ends, and the number that orders those that end at the same time.
 	end() (until int64, number uint64)
-	// heapIndex points to its index in the heap.
+	// heapIndex returns a pointer to its index in the heap.
 	heapIndex() *int
 }
 
-// timeHeap has what ends first on top.
+// timeHeap has the one that ends first on top.
 type timeHeap[T timed] = heap.Heap[T, byEnd[T]]
 
 type byEnd[T timed] struct{}
@@ -23,8 +23,8 @@ func (byEnd[T]) Before(a, b T) bool {
 
 func (byEnd[T]) Moved(v T, index int) { *v.heapIndex() = index }
 
-// passed returns how many entries of the heap, from index i down, have a time that is over by now.
-// It visits few others.
+// passed returns how many entries of the heap, from index i down, have a time that has passed by
+// now. It visits few others.
 func passed[T timed](h timeHeap[T], i int, now int64) int {
 	if i >= len(h) {
 		return 0

@@ -1,8 +1,8 @@
-// Package list has doubly linked lists whose elements hold their own links: an element is in one
-// list at most, and adding or removing it allocates nothing.
+// Package list implements doubly linked lists whose elements hold their own links: an element is in
+// at most one list, and adding or removing it allocates nothing.
 package list
 
-// Links are an element's place in a list.
+// Links holds an element's position in a list.
 type Links[E any] struct {
 	prev, next *E
 	in         bool
@@ -23,16 +23,16 @@ type List[E any, P element[E]] struct {
 	n           int
 }
 
-// First is the first element, nil when there is none.
+// First returns the first element, or nil if there is none.
 func (l *List[E, P]) First() P { return l.first }
 
-// Len is how many elements there are.
+// Len returns the number of elements.
 func (l *List[E, P]) Len() int { return l.n }
 
-// Next is the element behind e, nil when e is the last one.
+// Next returns the element after e, or nil if e is the last.
 func (l *List[E, P]) Next(e P) P { return e.Links().next }
 
-// Add puts an element that is in no list at the end.
+// Add adds an element that is in no list at the end.
 func (l *List[E, P]) Add(e P) {
 	*e.Links() = Links[E]{prev: l.last, in: true}
 	if l.last != nil {
@@ -44,7 +44,7 @@ func (l *List[E, P]) Add(e P) {
 	l.n++
 }
 
-// Remove takes an element out; one that is in no list stays as it is.
+// Remove removes an element. It does nothing if the element is in no list.
 func (l *List[E, P]) Remove(e P) {
 	at := e.Links()
 	if !at.in {

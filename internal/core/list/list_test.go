@@ -20,7 +20,7 @@ func numbers(l *List[number, *number]) (all []int) {
 	return all
 }
 
-// TestList compares a list with a slice, on random operations.
+// TestList compares a list with a slice under random operations.
 func TestList(t *testing.T) {
 	var l List[number, *number]
 	var want []int
@@ -35,7 +35,7 @@ func TestList(t *testing.T) {
 			l.Remove(e)
 			want = slices.DeleteFunc(want, func(n int) bool { return n == e.n })
 		} else {
-			l.Remove(e) // changes nothing
+			l.Remove(e) // has no effect
 			l.Add(e)
 			want = append(want, e.n)
 		}

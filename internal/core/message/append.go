@@ -2,11 +2,12 @@ package message
 
 import "encoding/binary"
 
-// MaxShortStr is the longest name, key or string property in bytes: their length is one octet.
+// MaxShortStr is the maximum length in bytes of a name, key or string property, because their
+// length is one octet.
 const MaxShortStr = 255
 
-// AppendShortStr appends s as a short string. Invariant: s has at most MaxShortStr bytes; what
-// enters the broker is checked at its edge.
+// AppendShortStr appends s as a short string. s must have at most MaxShortStr bytes; the protocols
+// check this when a text enters the broker.
 func AppendShortStr[S ~string | ~[]byte](dst []byte, s S) []byte {
 	if len(s) > MaxShortStr {
 		panic("message: short string of more than 255 bytes")

@@ -2,10 +2,10 @@ package message
 
 import "errors"
 
-// The ways in which bytes can fail to be a message. Returned errors wrap one of these and add the
-// detail.
+// The errors for bytes that are not a valid message. Returned errors wrap one of these and add
+// details.
 var (
-	// ErrTruncated reports a field that reaches beyond the end of its input.
+	// ErrTruncated reports a field that extends beyond the end of its input.
 	ErrTruncated = errors.New("message: truncated")
 	// ErrMalformedTable reports a field table that does not follow AMQP 0-9-1 section 4.2.5.5 with
 	// RabbitMQ's type letters.
@@ -16,6 +16,6 @@ var (
 	ErrMalformedProperties = errors.New("message: malformed properties")
 	// ErrMalformedEnvelope reports stored bytes that are not an Envelope.
 	ErrMalformedEnvelope = errors.New("message: malformed envelope")
-	// ErrUnencodable reports a Go value that has no place in a table: see Table.Validate.
+	// ErrUnencodable reports a Go value that a table cannot hold (Table.Validate).
 	ErrUnencodable = errors.New("message: value cannot be encoded")
 )

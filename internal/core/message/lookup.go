@@ -1,10 +1,9 @@
 package message
 
-// FindHeader returns the first value called name of a raw table (without its length) as it stands
-// there: its type letter and its bytes, which alias raw, without the length that text, octets,
-// tables and arrays have in front. Nothing is decoded or allocated. As with HeaderLookup, what
-// follows the value is not validated, and a table that is malformed before its end counts as not
-// holding the name.
+// FindHeader returns the first value called name of a raw table (without its length): its type
+// letter and its bytes, which alias raw, without the length in front of text, octets, tables and
+// arrays. Nothing is decoded or allocated. As with HeaderLookup, the data after the value is not
+// validated, and a table that is malformed earlier counts as not having the name.
 func FindHeader(raw []byte, name string) (letter byte, value []byte, ok bool) {
 	r := NewReader(raw)
 	for r.Len() > 0 {
@@ -27,9 +26,9 @@ func FindHeader(raw []byte, name string) (letter byte, value []byte, ok bool) {
 	return 0, nil, false
 }
 
-// FindProperty returns the bytes of one property of a list: text without its length, the headers
-// without theirs, numbers big-endian. Slices alias list. ok is false if the property is not set or
-// the list is malformed before its end. which is one flag.
+// FindProperty returns the bytes of one property of a list: text and headers without their length,
+// numbers in big-endian order. Slices alias list. ok is false if the property is not set or the
+// list is malformed before its end. which is a single flag.
 func FindProperty(list []byte, which PropertyFlags) (value []byte, ok bool) {
 	r := NewReader(list)
 	flags := readFlags(&r)
@@ -56,8 +55,8 @@ func FindProperty(list []byte, which PropertyFlags) (value []byte, ok bool) {
 	}
 }
 
-// NextField takes the first field off a raw table: its name, its type letter and its bytes as
-// FindHeader gives them. ok is false when there is none, or it is malformed. It does not look into
+// NextField splits the first field off a raw table: its name, its type letter and its bytes in the
+// form of FindHeader. ok is false if there is none, or if it is malformed. It does not look into
 // tables and arrays.
 func NextField(raw []byte) (name []byte, letter byte, value, rest []byte, ok bool) {
 	r := NewReader(raw)

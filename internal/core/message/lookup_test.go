@@ -39,7 +39,7 @@ func TestFindHeader(t *testing.T) {
 	}
 }
 
-// TestFindPropertyAgrees compares each property with the one that a full decode finds.
+// TestFindPropertyAgrees compares each property with the result of a full decode.
 func TestFindPropertyAgrees(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		text := rapid.StringN(0, 5, 20)

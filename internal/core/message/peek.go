@@ -1,15 +1,15 @@
 package message
 
-// Peek is what the publish path needs of a property list. Slices alias the list; a nil slice means
-// that the property is not set, an empty one that it is set to nothing.
+// Peek is what the publish path needs from a property list. Slices alias the list. A nil slice
+// means that the property is not set; an empty one means that it is set but empty.
 type Peek struct {
-	DeliveryMode uint8 // 0 when not set
+	DeliveryMode uint8 // 0 if not set
 	Priority     uint8
 	HasPriority  bool
 	HasTimestamp bool
 
-	List          []byte // all of it
-	Body          []byte // of the message: set by the owner of the message, for conditions of bindings
+	List          []byte // the whole list
+	Body          []byte // of the message; set by the owner of the message for conditions of bindings
 	Timestamp     Timestamp
 	Headers       []byte // payload of the table, not validated: see CheckTable
 	CorrelationID []byte

@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// PropertyFlags says which properties a list holds, one bit each, as in the first word on the wire.
+// PropertyFlags is the set of properties in a list, one bit each, as in the first word on the wire.
 type PropertyFlags uint16
 
 // The bits of PropertyFlags in the order of the fields (AMQP 0-9-1, class basic). Bit 0 announces a
@@ -36,8 +36,9 @@ const (
 	Persistent uint8 = 2
 )
 
-// Properties is a decoded property list. Flags decides what is encoded: a field without its flag is
-// not sent, and a flag without a value sends the empty one. Strings have at most MaxShortStr bytes.
+// Properties is a decoded property list. Flags determines what is encoded: a field without its flag
+// is not sent, and a flag without a value sends an empty one. Strings have at most MaxShortStr
+// bytes.
 type Properties struct {
 	Flags PropertyFlags
 
@@ -102,7 +103,7 @@ func DecodeProperties(b []byte) (Properties, error) {
 	return p, nil
 }
 
-// readFlags reads the flag word and refuses what no property of class basic uses.
+// readFlags reads the flag word and refuses flags that no property of class basic uses.
 func readFlags(r *Reader) PropertyFlags {
 	flags := PropertyFlags(r.Uint16())
 	if flags&unknownFlags != 0 {
@@ -112,7 +113,7 @@ func readFlags(r *Reader) PropertyFlags {
 	return flags
 }
 
-// propertiesError is the outcome of reading a list: nothing may be missing and nothing left.
+// propertiesError returns the error of reading a list: fields are missing, or bytes are left.
 func propertiesError(r *Reader) error {
 	err := r.Err()
 	switch {

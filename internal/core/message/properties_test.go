@@ -157,7 +157,7 @@ func FuzzProperties(f *testing.F) {
 		peek, peekErr := PeekProperties(b)
 		p, err := DecodeProperties(b)
 		if err != nil {
-			// All that Peek may let pass is a bad header table.
+			// The only error that Peek may miss is a bad header table.
 			if peekErr == nil && CheckTable(peek.Headers) == nil {
 				t.Fatalf("DecodeProperties says %v, PeekProperties nil", err)
 			}

@@ -3,7 +3,7 @@ package message
 import "fiveways.dev/fiveways/internal/core/codec"
 
 // Reader reads the primitive types of AMQP 0-9-1 (section 4.2): the integers of a codec.Reader, and
-// what follows here. Slices it returns alias the input.
+// those below. Slices it returns alias the input.
 type Reader struct{ codec.Reader }
 
 // NewReader returns a Reader of all of b.
@@ -12,7 +12,7 @@ func NewReader(b []byte) (r Reader) {
 	return r
 }
 
-// Err returns the first failure, nil if there was none.
+// Err returns the first failure, or nil.
 func (r *Reader) Err() error {
 	if r.Reader.Err() == nil {
 		return nil
@@ -20,7 +20,7 @@ func (r *Reader) Err() error {
 	return r.failure()
 }
 
-// failure is apart from Err so that Err can be inlined.
+// failure is separate so that Err can be inlined.
 func (r *Reader) failure() error {
 	if err := r.Reader.Err(); err != codec.ErrTruncated {
 		return err
@@ -34,7 +34,7 @@ func (r *Reader) ShortStr() []byte { return r.Bytes(int(r.Uint8())) }
 // LongStr reads a long string: a 32-bit length, then the bytes.
 func (r *Reader) LongStr() []byte { return r.Bytes(int(r.Uint32())) }
 
-// Table reads a field table with its length in front.
+// Table reads a field table preceded by its length.
 func (r *Reader) Table() Table {
 	raw := r.LongStr()
 	if r.Err() != nil {

@@ -25,7 +25,7 @@ func TestSkipHeaderSeesWhatDecodingSees(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	for n := range raw { // a torn table ends, whatever was cut off
+	for n := range raw { // a truncated table ends, wherever it was cut
 		for rest := raw[:n]; len(rest) > 0; {
 			var next []byte
 			if _, next = SkipHeader(rest); len(next) >= len(rest) {

@@ -6,12 +6,12 @@ import (
 )
 
 // MaxTableDepth is how deep tables and arrays may nest; the table itself is level 1. Real headers
-// stay under five (x-death holds a table in an array in the header table); the limit keeps a
-// hostile header from exhausting the stack.
+// stay below five (x-death has a table in an array in the header table). The limit keeps a
+// malicious header from exhausting the stack.
 const MaxTableDepth = 64
 
-// Table is a field table in the order of the wire. Names may repeat, and are kept when they do;
-// lookups see the first.
+// Table is a field table in the order of the wire. Names may repeat, and all are kept; lookups find
+// the first.
 //
 // A value is one of the types below, and each type has one letter, so a decoded table encodes to
 // the same bytes. The one exception is a bool sent as an octet other than 0 and 1, which reads as
@@ -32,14 +32,14 @@ type Field struct {
 // Array is a list of values of the types that a Table holds.
 type Array []any
 
-// Bytes is an octet string, as against text (letter x).
+// Bytes is an octet string rather than text (letter x).
 type Bytes []byte
 
 // Timestamp is a time in seconds since 1970-01-01 UTC.
 type Timestamp uint64
 
-// LongLong is a 64-bit integer that came with the letter L. RabbitMQ reads it as signed, like l;
-// the type keeps the letter.
+// LongLong is a 64-bit integer that was received with the letter L. RabbitMQ reads it as signed,
+// like l; the type preserves the letter.
 type LongLong int64
 
 // Decimal is Value divided by ten to the power of Scale. RabbitMQ reads Value as unsigned.
@@ -48,7 +48,7 @@ type Decimal struct {
 	Value uint32
 }
 
-// Text is d in decimal notation, with as many digits behind the point as Scale says.
+// Text returns d in decimal notation, with Scale digits after the decimal point.
 func (d Decimal) Text() string {
 	digits := strconv.FormatUint(uint64(d.Value), 10)
 	if d.Scale == 0 {
@@ -94,7 +94,7 @@ func (t *Table) Delete(name string) {
 	*t = kept
 }
 
-// Int returns v as an int64 if v is an integer of any width that fits. A Timestamp is not an
+// Int returns v as an int64 if v is an integer of any width and fits. A Timestamp is not an
 // integer.
 func Int(v any) (int64, bool) {
 	switch v := v.(type) {
@@ -120,8 +120,8 @@ func Int(v any) (int64, bool) {
 	return 0, false
 }
 
-// TypeName is RabbitMQ's word for the type of v, as its error texts print it ("longstr",
-// "signedint", ...); "unknown" for a Go type that a Table does not hold.
+// TypeName returns RabbitMQ's name for the type of v, as its error texts print it ("longstr",
+// "signedint", ...); "unknown" for a Go type that a Table cannot hold.
 func TypeName(v any) string {
 	switch v.(type) {
 	case string:

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// allTypes holds one value of every letter, and allTypesWire the bytes that the letters ask for.
+// allTypes has one value for every letter, and allTypesWire their bytes.
 var allTypes = Table{
 	{"S", "hi"},
 	{"t", true},

@@ -16,16 +16,16 @@ func DecodeTable(b []byte) (Table, error) {
 	return t, tableError(&r)
 }
 
-// CheckTable reports whether DecodeTable would accept b, without allocating.
+// CheckTable returns an error if DecodeTable would not accept b. It does not allocate.
 func CheckTable(b []byte) error {
 	r := NewReader(b)
 	skipTable(&r, 1)
 	return tableError(&r)
 }
 
-// HeaderLookup returns the first value called name of the raw table (without its length), decoding
-// only that value. It stops at the value: what follows is not validated, and a raw table that is
-// malformed before it counts as not holding the name.
+// HeaderLookup returns the first value called name of the raw table (without its length), and
+// decodes only that value. It stops there: the data after it is not validated, and a table that is
+// malformed earlier counts as not having the name.
 func HeaderLookup(raw []byte, name string) (value any, ok bool) {
 	r := NewReader(raw)
 	for r.Len() > 0 {
@@ -39,7 +39,7 @@ func HeaderLookup(raw []byte, name string) (value any, ok bool) {
 	return nil, false
 }
 
-// tableError gives a reader's failure the sentinel of a malformed table.
+// tableError converts a reader's failure to ErrMalformedTable.
 func tableError(r *Reader) error {
 	err := r.Err()
 	if errors.Is(err, ErrTruncated) {
@@ -69,8 +69,7 @@ func decodeArray(r *Reader, depth int) Array {
 	return a
 }
 
-// nested returns a reader of the contents of a table or array inside a container of the given
-// depth.
+// nested returns a reader of the contents of a table or array in a container of the given depth.
 func nested(r *Reader, depth int) Reader {
 	if depth >= MaxTableDepth {
 		r.Fail(ErrTableTooDeep)
@@ -168,23 +167,23 @@ func skipValue(r *Reader, depth int) {
 	}
 }
 
-// adopt makes a failure inside a nested value one of the whole.
+// adopt makes a failure in a nested value a failure of the whole.
 func adopt(r, in *Reader) {
 	if err := in.Err(); err != nil {
 		r.Fail(err)
 	}
 }
 
-// failLetter reports an unknown letter; if the letter itself was missing, that failure stands and
-// nothing is built.
+// failLetter reports an unknown letter. If the letter itself was missing, that failure stays and
+// nothing is allocated.
 func failLetter(r *Reader, letter byte) {
 	if r.Err() == nil {
 		r.Fail(fmt.Errorf("%w: unknown type letter %q", ErrMalformedTable, letter))
 	}
 }
 
-// AppendTable appends t with its length in front. Invariant: t holds only what Table documents;
-// Validate tells for tables that were not decoded from the wire.
+// AppendTable appends t preceded by its length. t must hold only the types that Table documents;
+// Validate checks this for tables that were not decoded from the wire.
 func AppendTable(dst []byte, t Table) []byte {
 	start := len(dst)
 	dst = append(dst, 0, 0, 0, 0)
@@ -204,7 +203,7 @@ func appendArray(dst []byte, a []any) []byte {
 	return patchLength(dst, start)
 }
 
-// patchLength writes the length of what follows the four bytes at start into them.
+// patchLength writes the length of everything after the four bytes at start into them.
 func patchLength(dst []byte, start int) []byte {
 	binary.BigEndian.PutUint32(dst[start:], uint32(len(dst)-start-4))
 	return dst
@@ -263,10 +262,10 @@ func appendValue(dst []byte, v any) []byte {
 	panic(fmt.Sprintf("message: table value of type %T", v))
 }
 
-// Validate reports whether t can be encoded and decoded again: every value has a documented type,
-// every name fits a short string, and nothing nests deeper than MaxTableDepth. Edges that build
-// tables from something other than AMQP call it before they hand the table on. The error wraps
-// ErrUnencodable or ErrTableTooDeep.
+// Validate returns an error unless t can be encoded and decoded again: every value has a documented
+// type, every name fits a short string, and nothing nests deeper than MaxTableDepth. Protocols that
+// build tables from something other than AMQP call it first. The error wraps ErrUnencodable or
+// ErrTableTooDeep.
 func (t Table) Validate() error { return t.validate(1) }
 
 func (t Table) validate(depth int) error {
@@ -312,11 +311,11 @@ func validateArray(a []any, depth int) error {
 }
 
 // SkipHeader splits the first field off an encoded table (without its length): its name, and the
-// fields behind it. A table that is not well-formed ends there. A walk over the names costs less
-// than a look-up of each one of interest.
+// fields behind it. It ends a malformed table. Walking over all names is cheaper than looking up
+// each one of interest.
 func SkipHeader(fields []byte) (name, rest []byte) {
 	n := 1 + int(fields[0])
-	if n+5 <= len(fields) { // what nearly all headers are, without a Reader
+	if n+5 <= len(fields) { // true for nearly all headers, and needs no Reader
 		value := fields[n+1:]
 		size := -1
 		switch fields[n] {

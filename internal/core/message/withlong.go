@@ -2,8 +2,8 @@ package message
 
 import "encoding/binary"
 
-// AppendWithLong appends an encoded list of properties with one more header: a 64-bit number, in
-// place of a header of its name that is there. Errors: ErrMalformedProperties, ErrMalformedTable.
+// AppendWithLong appends an encoded property list with one additional header, a 64-bit integer that
+// replaces an existing header of its name. Errors: ErrMalformedProperties, ErrMalformedTable.
 func AppendWithLong(dst, list []byte, name string, v int64) ([]byte, error) {
 	r := NewReader(list)
 	flags := readFlags(&r)

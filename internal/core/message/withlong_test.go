@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A list with one more header is what decoding, setting and encoding makes of it.
+// TestAppendWithLong compares with decoding, setting the header and encoding.
 func TestAppendWithLong(t *testing.T) {
 	for name, p := range map[string]Properties{
 		"nothing":       {},

@@ -1,8 +1,8 @@
 // Package pattern matches names with regular expressions as users of RabbitMQ write them.
 //
-// A pattern is compiled as RE2 first, which takes time linear in the length of the name. One that
-// RE2 does not support, such as the look-ahead of ^(?!amq\.), is left to a backtracking matcher. A
-// malicious pattern may take very long there: it is stopped after seconds, and from then on the
-// pattern matches nothing. So a pattern must never be used to deny access: it grants access, or it
-// selects.
+// A pattern is first compiled as RE2, which takes time linear in the length of the name. A pattern
+// that RE2 does not support, such as the lookahead in ^(?!amq\.), is left to a backtracking
+// matcher. A malicious pattern could take very long there: it is stopped after seconds, and from
+// then on it matches nothing. So a pattern must never be used to deny access, only to grant access
+// or to select.
 package pattern

@@ -9,29 +9,29 @@ import (
 	"github.com/dlclark/regexp2"
 )
 
-// Bounds of how long one name may keep the matcher that goes back. Its clock is advanced by a
-// goroutine, ten times a second: where that one waits for a processor, or the process was halted,
-// the clock stands still and then leaps, and the matcher gives up too early. So a name must take
+// Limits on the time that the backtracking matcher may spend on one name. A goroutine advances its
+// clock ten times a second. If that goroutine waits for a processor, or the process was suspended,
+// the clock stands still and then jumps, and the matcher gives up too early. So a name must take
 // too long several times in a row.
 const (
-	patience = time.Second // each time
+	patience = time.Second // per attempt
 	tries    = 3
 )
 
-// backtracker is a matcher that goes back over its tracks, and fails only when it took too long.
+// backtracker is a backtracking matcher. It fails only if it took too long.
 type backtracker interface {
 	MatchString(name string) (bool, error)
 }
 
-// Pattern is a compiled regular expression. It is found anywhere in a name. Many goroutines may use
+// Pattern is a compiled regular expression. It matches anywhere in a name. Many goroutines may use
 // it.
 type Pattern struct {
-	linear *regexp.Regexp // nil: RE2 does not know it
-	back   backtracker    // instead
-	spent  atomic.Bool    // back took too long for a name: the pattern matches nothing any more
+	linear *regexp.Regexp // nil: RE2 does not support the pattern
+	back   backtracker    // used if linear is nil
+	spent  atomic.Bool    // back took too long for a name: the pattern now matches nothing
 }
 
-// Compile reads a pattern. The error says what RE2 has against it.
+// Compile compiles a pattern. It returns the error of RE2 if the pattern is invalid.
 func Compile(text string) (*Pattern, error) {
 	linear, err := regexp.Compile(text)
 	if err == nil {
@@ -45,7 +45,7 @@ func Compile(text string) (*Pattern, error) {
 	return &Pattern{back: back}, nil
 }
 
-// invalid is why a text is no pattern.
+// invalid is the reason why a text is not a valid pattern.
 type invalid string
 
 func (e invalid) Error() string { return string(e) }

@@ -37,7 +37,7 @@ func TestCompileRefuses(t *testing.T) {
 	}
 }
 
-// A pattern that is made to take for ever costs its time once.
+// TestSlowPatternIsSpent checks that a pattern designed to take forever costs its time only once.
 func TestSlowPatternIsSpent(t *testing.T) {
 	p, err := Compile(`^(?=a)(a+)+$`)
 	if err != nil {
@@ -54,7 +54,7 @@ func TestSlowPatternIsSpent(t *testing.T) {
 	}
 }
 
-// halting is a matcher that gives up a number of times, and then finds the name.
+// halting is a matcher that gives up a number of times and then matches.
 type halting int
 
 func (h *halting) MatchString(string) (bool, error) {
@@ -64,8 +64,8 @@ func (h *halting) MatchString(string) (bool, error) {
 	return true, nil
 }
 
-// A busy machine does not change what a pattern means: only a name that takes too long again and
-// again does.
+// TestHaltedMatcherTriesAgain checks that a pattern keeps its meaning on a busy machine: it is
+// spent only if a name takes too long several times in a row.
 func TestHaltedMatcherTriesAgain(t *testing.T) {
 	for halts := range tries + 2 {
 		h := halting(halts)

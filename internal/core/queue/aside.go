@@ -44,8 +44,8 @@ func (s *Deliveries) UnparkAll() {
 	s.checkInvariants()
 }
 
-// Block takes a message that is ready, parked or scheduled out of the order of delivery until
-// Unblock. It returns false if the message is none of these.
+// Block takes a message that is ready, parked or scheduled out of delivery until Unblock. It
+// returns false if the message is none of these.
 func (s *Deliveries) Block(h Handle) bool {
 	c, slot, status := s.find(h)
 	if status != Ready && status != Parked && status != Scheduled {
@@ -73,8 +73,8 @@ func (s *Deliveries) Unblock(h Handle) bool {
 	return true
 }
 
-// Oldest marks the first message that is ready or parked as unacked, expired or not, and returns
-// it; nil if there is none. Unlike Next it searches each lane from its beginning.
+// Oldest marks the first message that is ready or parked as unacked, even if it is expired, and
+// returns it; nil if there is none. Unlike Next, it searches each lane from the beginning.
 func (s *Deliveries) Oldest() *Item {
 	for _, l := range s.lanes {
 		for i := l.head; i < len(l.row) && (l.ready > 0 || s.count[Parked] > 0); i++ {

@@ -1,6 +1,6 @@
 package queue
 
-// aside parks, blocks and brings back; it is one of the random operations of TestTwin.
+// aside parks, blocks and restores messages. It is one of the random operations of TestTwin.
 func (r *run) aside() {
 	for range r.rng.IntN(30) {
 		h := r.pick()
@@ -30,7 +30,7 @@ func (r *run) aside() {
 	}
 }
 
-// turn changes the status of one message in the twin when it is one of from, and compares.
+// turn changes the status of one message in the twin if it is one of from, and compares.
 func (r *run) turn(what string, h Handle, got bool, to Status, from ...Status) {
 	r.t.Helper()
 	want := false

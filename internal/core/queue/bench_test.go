@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// fill publishes n persistent messages in batches of 16, packing as it goes, as a shard under
-// memory pressure does.
+// fill publishes n persistent messages in batches of 16 and packs them as it goes, like a shard
+// under memory pressure.
 func fill(s *State, n int) {
 	body := env("0123456789abcdef")
 	for i := range n {
@@ -18,7 +18,7 @@ func fill(s *State, n int) {
 	s.Cool(1<<62, 0, nil)
 }
 
-// BenchmarkCycle is publish, next and settle of one message, with the queue at different depths.
+// BenchmarkCycle publishes, delivers and settles one message, with the queue at different depths.
 func BenchmarkCycle(b *testing.B) {
 	for _, depth := range []struct {
 		name string
@@ -44,7 +44,7 @@ func BenchmarkCycle(b *testing.B) {
 	}
 }
 
-// BenchmarkSettleRange is publish and next of 200 messages and one settle of them all; ns/op is per
+// BenchmarkSettleRange publishes and delivers 200 messages and settles them at once; ns/op is per
 // message.
 func BenchmarkSettleRange(b *testing.B) {
 	s := new(State)
@@ -67,7 +67,7 @@ func BenchmarkSettleRange(b *testing.B) {
 	}
 }
 
-// BenchmarkDrainPacked is next and settle of messages that come out of packed chunks.
+// BenchmarkDrainPacked delivers and settles messages of packed chunks.
 func BenchmarkDrainPacked(b *testing.B) {
 	s := new(State)
 	b.ReportAllocs()
@@ -83,7 +83,7 @@ func BenchmarkDrainPacked(b *testing.B) {
 	}
 }
 
-// BenchmarkSnapshot is about ten million packed messages: ns/op of Freeze, of AppendTo, of Restore.
+// BenchmarkSnapshot measures Freeze, AppendTo and Restore with ten million packed messages.
 func BenchmarkSnapshot(b *testing.B) {
 	s := new(State)
 	fill(s, 10_000_000)
@@ -110,7 +110,7 @@ func BenchmarkSnapshot(b *testing.B) {
 	b.ReportMetric(float64(len(snapshot))/1e7, "B/msg")
 }
 
-// BenchmarkPurge is ten million packed messages at once.
+// BenchmarkPurge purges ten million packed messages at once.
 func BenchmarkPurge(b *testing.B) {
 	s := new(State)
 	fill(s, 10_000_000)
@@ -126,7 +126,7 @@ func BenchmarkPurge(b *testing.B) {
 }
 
 func heapBytes() int64 {
-	for range 3 { // what lies in a sync.Pool survives one collection, and its arrays another
+	for range 3 { // objects in a sync.Pool survive one collection, and their arrays another
 		runtime.GC()
 	}
 	var m runtime.MemStats
@@ -134,8 +134,8 @@ func heapBytes() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// TestPackedMemory holds the promise of 8 bytes for a message of a deep queue, and that taking it
-// from a snapshot costs no more.
+// TestPackedMemory checks that a message of a deep queue takes 8 bytes, also after a restore from a
+// snapshot.
 func TestPackedMemory(t *testing.T) {
 	const n = 1_000_000
 	before := heapBytes()
@@ -165,8 +165,8 @@ func TestPackedMemory(t *testing.T) {
 	t.Logf("bytes per message: packed %.2f, restored %.2f, snapshot %.2f", float64(packed)/n, float64(loaded)/n, float64(len(snapshot))/n)
 }
 
-// TestStragglersPinLittle settles all but one message in 256 after they were packed, and all but
-// one while hot.
+// TestStragglersPinLittle settles all but one message in 256 after they were packed, and again
+// while they are hot.
 func TestStragglersPinLittle(t *testing.T) {
 	const n = 256 * 1000
 	for _, packFirst := range []bool{true, false} {

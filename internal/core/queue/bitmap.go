@@ -2,10 +2,10 @@ package queue
 
 import "math/bits"
 
-// chunkLen is the number of sequence numbers a chunk spans.
+// chunkLen is the number of sequence numbers that a chunk spans.
 const chunkLen = 256
 
-// bitmap is one bit for each slot of a chunk.
+// bitmap has one bit for each slot of a chunk.
 type bitmap [chunkLen / 64]uint64
 
 func (b *bitmap) has(slot int) bool { return b[uint8(slot)>>6]&(1<<(slot&63)) != 0 }
@@ -17,7 +17,7 @@ func (b *bitmap) count() int {
 	return bits.OnesCount64(b[0]) + bits.OnesCount64(b[1]) + bits.OnesCount64(b[2]) + bits.OnesCount64(b[3])
 }
 
-// from returns the first set slot at or after slot, chunkLen when there is none.
+// from returns the first set slot at or after slot, chunkLen if there is none.
 func (b *bitmap) from(slot int) int {
 	if slot >= chunkLen {
 		return chunkLen
@@ -33,7 +33,7 @@ func (b *bitmap) from(slot int) int {
 	return i<<6 + bits.TrailingZeros64(w)
 }
 
-// between is how many slots are set from lo on and before hi.
+// between returns how many slots from lo up to but not including hi are set.
 func (b *bitmap) between(lo, hi int) (n int) {
 	for slot := b.from(lo); slot < hi; slot = b.from(slot + 1) {
 		n++
@@ -41,7 +41,7 @@ func (b *bitmap) between(lo, hi int) (n int) {
 	return n
 }
 
-// last returns the last set slot, -1 when there is none.
+// last returns the last set slot, -1 if there is none.
 func (b *bitmap) last() int {
 	for i := len(b) - 1; i >= 0; i-- {
 		if b[i] != 0 {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestRowStaysShort passes messages by stragglers: what is gone must not be remembered.
+// TestRowStaysShort passes messages by stragglers: removed messages must not be remembered.
 func TestRowStaysShort(t *testing.T) {
 	s := new(State)
 	stragglers := 0
@@ -40,8 +40,8 @@ func TestGapsCostNothing(t *testing.T) {
 	s.check()
 }
 
-// TestShortTailShrinks leaves one message of a burst in each of many queues: Cool gives back the
-// room of the others.
+// TestShortTailShrinks leaves one message of a burst in each of many queues: Cool must free the
+// memory of the others.
 func TestShortTailShrinks(t *testing.T) {
 	s := new(State)
 	for range 255 {
@@ -49,7 +49,7 @@ func TestShortTailShrinks(t *testing.T) {
 	}
 	s.SettleRange(1, 200, nil)
 	s.SettleRange(202, 100, nil)
-	s.Cool(0, 0, nil) // not on disk: the envelope must stay
+	s.Cool(0, 0, nil) // not on disk, so the envelope must stay
 	if want := 8*itemBytes + 8; s.HotBytes() != want {
 		t.Errorf("%d hot bytes, want %d", s.HotBytes(), want)
 	}
@@ -62,8 +62,8 @@ func TestShortTailShrinks(t *testing.T) {
 	}
 }
 
-// TestCoolKeepsWhatIsNowhereElse has one message of each kind; each keeps its envelope unless its
-// body is elsewhere.
+// TestCoolKeepsWhatIsNowhereElse has one message of each kind: Cool must keep every envelope whose
+// body is nowhere else.
 func TestCoolKeepsWhatIsNowhereElse(t *testing.T) {
 	s := new(State)
 	refuse := func(*Item) (uint64, uint32, bool) { return 0, 0, false }
@@ -83,7 +83,8 @@ func TestCoolKeepsWhatIsNowhereElse(t *testing.T) {
 	s.check()
 }
 
-// TestCoolStopsAtKeep frees what is delivered last and leaves the head in memory.
+// TestCoolStopsAtKeep checks that Cool frees the messages delivered last and leaves the head in
+// memory.
 func TestCoolStopsAtKeep(t *testing.T) {
 	s := new(State)
 	for range 256 * 40 {
@@ -102,8 +103,8 @@ func TestCoolStopsAtKeep(t *testing.T) {
 	}
 }
 
-// TestEventsComeInTime expires messages only at the times that NextEvent names: none may be left
-// behind.
+// TestEventsComeInTime expires messages only at the times that NextEvent returns: none may be
+// missed.
 func TestEventsComeInTime(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
 	s := new(State)

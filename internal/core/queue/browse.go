@@ -32,8 +32,8 @@ func (s *Deliveries) Each(from Handle, fn func(*Item, Status) bool) {
 	}
 }
 
-// Between returns how many live messages of the priority of from lie between from and to
-// (exclusive), in any status. It looks at no message.
+// Between returns how many live messages, in any status, are from from (inclusive) to to
+// (exclusive) in the priority of from. It looks at no message.
 func (s *Deliveries) Between(from, to Handle) (n int) {
 	l := s.lane(from.Priority())
 	lo, hi := from.Seq(), to.Seq()
@@ -59,7 +59,7 @@ func (s *Deliveries) Between(from, to Handle) (n int) {
 	return n
 }
 
-// eachPersistent calls fn for the persistent live messages of the chunks that may have an Index in
+// eachPersistent calls fn for the persistent live messages of chunks that may have an Index in
 // lo..hi, in delivery order.
 func (s *Deliveries) eachPersistent(lo, hi uint64, fn func(*Item)) {
 	w := getWalker()
@@ -144,7 +144,7 @@ func (s *Deliveries) Ends() []Handle {
 }
 
 // Fronts appends the handle of the first ready message of each priority that has one, highest
-// first.
+// priority first.
 func (s *Deliveries) Fronts(dst []Handle) []Handle {
 	for _, l := range s.lanes {
 		if l.ready > 0 {

@@ -2,7 +2,7 @@ package queue
 
 import "fmt"
 
-// check panics if an invariant of the package comment does not hold. It looks at every message.
+// check panics if an invariant of the package comment does not hold. It examines every message.
 func (s *Deliveries) check() {
 	fail := func(format string, args ...any) { panic("queue: broken invariant: " + fmt.Sprintf(format, args...)) }
 	var count [statuses]int

@@ -14,25 +14,25 @@ type chunk struct {
 	base uint64
 	lane *lane
 
-	state       [statuses - 1]bitmap // by Status-1; disjoint
-	redelivered bitmap               // only for live slots; the flag in items is set when an item is delivered
+	state       [statuses - 1]bitmap // indexed by Status-1; disjoint
+	redelivered bitmap               // only for live slots; the flag in items is set on delivery
 	live        uint16               // bits set in state
 	ready       uint16               // bits set in state[Ready-1]
 
-	// A chunk is hot (items) or packed (packed), or neither when it is the empty last chunk of its
+	// A chunk is hot (items) or packed (packed), or neither if it is the empty last chunk of its
 	// lane.
 	items   []Item // items[slot-off]; elements that are not live have a nil Env and otherwise stale values
 	off     uint16
 	encoded uint16 // messages in packed, live or not
-	packed  []byte // immutable, shared with Frozen
-	mixed   bool   // some message is not Persistent
+	packed  []byte // immutable; shared with Frozen
+	mixed   bool   // some messages are not Persistent
 
-	loIndex, hiIndex uint64 // bounds of Index over the persistent messages
+	loIndex, hiIndex uint64 // bounds of Index of the persistent messages
 
-	key [heapKinds]int64 // order in each heap
-	pos [heapKinds]int32 // place in each heap, counted from 1; 0 = not in it
+	key [heapKinds]int64 // the key in each heap
+	pos [heapKinds]int32 // index in each heap, from 1; 0: not in it
 
-	hotPrev, hotNext *chunk // list of the hot chunks, in the order they became hot
+	hotPrev, hotNext *chunk // list of hot chunks in the order in which they became hot
 }
 
 var chunkPool = sync.Pool{New: func() any { return new(chunk) }}
@@ -83,7 +83,7 @@ func (c *chunk) hotItem(slot int) *Item {
 	return it
 }
 
-// item returns the item of a live slot: in place when the chunk is hot, decoded when it is packed.
+// item returns the item of a live slot: in place if the chunk is hot, decoded if it is packed.
 func (c *chunk) item(slot int) *Item {
 	if c.packed == nil {
 		return c.hotItem(slot)
@@ -103,7 +103,7 @@ func (c *chunk) decode(slot int) Item {
 	return c.finish(&d)
 }
 
-// finish adds the fields of a decoded item that the chunk stores.
+// finish adds the fields that the chunk stores to a decoded item.
 func (c *chunk) finish(d *decoder) Item {
 	it := d.it
 	it.Handle = c.handle(d.slot)
@@ -113,7 +113,7 @@ func (c *chunk) finish(d *decoder) Item {
 	return it
 }
 
-// noteIndex widens the bounds of Index.
+// noteIndex extends the bounds of Index.
 func (c *chunk) noteIndex(it *Item) {
 	if it.Flags&Persistent == 0 {
 		c.mixed = true
@@ -123,8 +123,8 @@ func (c *chunk) noteIndex(it *Item) {
 	c.hiIndex = max(c.hiIndex, it.Index)
 }
 
-// walker visits the messages of a chunk that are live when it starts, in order. The caller may
-// change the state of the current slot.
+// walker visits the messages of a chunk that are live at its start, in order. The caller may change
+// the status of the current slot.
 type walker struct {
 	slot int
 	it   *Item
@@ -191,7 +191,7 @@ func getItems(n int) []Item {
 	}
 }
 
-// putItems takes back an array of getItems, whose elements have no Env.
+// putItems returns an array of getItems to its pool. Its elements must not have an Env.
 func putItems(items []Item) {
 	switch cap(items) {
 	case 8:

@@ -5,7 +5,7 @@ import (
 	"math/bits"
 )
 
-// lane returns the lane of a priority, nil if it never had a message.
+// lane returns the lane of a priority, or nil if it never had a message.
 func (s *Deliveries) lane(priority uint8) *lane {
 	if len(s.lanes) == 1 && s.lanes[0].priority == priority {
 		return s.lanes[0]
@@ -20,7 +20,7 @@ func (s *Deliveries) searchLane(priority uint8) *lane {
 	return nil
 }
 
-// laneIndex returns the place of the first lane of that priority or a lower one.
+// laneIndex returns the index of the first lane of that priority or a lower one.
 func (s *Deliveries) laneIndex(priority uint8) int {
 	lo, hi := 0, len(s.lanes)
 	for lo < hi {
@@ -45,7 +45,7 @@ func (s *Deliveries) laneFor(priority uint8) *lane {
 	return s.lanes[i]
 }
 
-// topLane returns the highest lane with ready messages, nil when there is none.
+// topLane returns the highest lane with ready messages, or nil if there is none.
 func (s *Deliveries) topLane() *lane {
 	if len(s.lanes) == 1 && s.lanes[0].ready > 0 {
 		return s.lanes[0]
@@ -71,7 +71,7 @@ func (s *Deliveries) addChunk(l *lane, base uint64) *chunk {
 }
 
 // retire is called for a chunk that may have lost its last message. The caller must not use the
-// chunk again, and calls lane.trim when it no longer needs indexes of row.
+// chunk again, and calls lane.trim once it no longer needs indexes of row.
 func (s *Deliveries) retire(c *chunk) {
 	switch {
 	case c.live > 0:
@@ -83,7 +83,7 @@ func (s *Deliveries) retire(c *chunk) {
 	}
 }
 
-// empty resets the last chunk of a lane; a short queue continues in the same small array.
+// empty resets the last chunk of a lane, so that a short queue keeps using the same small array.
 func (s *Deliveries) empty(c *chunk) {
 	s.setKey(&s.expiring, c, byExpiry, never)
 	s.setKey(&s.due, c, byDue, never)
@@ -112,14 +112,14 @@ func (s *Deliveries) drop(c *chunk) {
 	chunkPool.Put(c)
 }
 
-// remove removes a live message, whose item is it. The caller calls retire afterwards.
+// remove removes a live message with its item. The caller calls retire afterwards.
 func (s *Deliveries) remove(c *chunk, slot int, status Status, it *Item) {
 	s.move(c, slot, status, Gone, it.Size)
 	s.hotBytes -= int64(len(it.Env))
 	it.Env = nil
 }
 
-// setItems changes the array of a chunk, nil for none. The caller accounts for envelopes.
+// setItems replaces the array of a chunk, nil for none. The caller accounts for envelopes.
 func (s *Deliveries) setItems(c *chunk, items []Item) {
 	s.hotBytes += int64(cap(items)-cap(c.items)) * itemBytes
 	switch {

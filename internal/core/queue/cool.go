@@ -1,12 +1,13 @@
 package queue
 
 // Cool frees memory until HotBytes is at most keep, as far as possible, by dropping envelopes whose
-// body is on disk and packing chunks without envelopes. It starts with what is delivered last,
-// continues with what was delivered long ago, and drops envelopes of the chunks at the cursor and
-// at the end only if that was not enough; these are never packed.
+// body is on disk and packing chunks without envelopes. It starts with messages that will be
+// delivered last, and continues with chunks before the cursor. Chunks at the cursor and at the end
+// lose envelopes only if that was not enough, and are never packed.
 //
-// A persistent message loses its envelope if its Index is at most written, a Scratch one always.
-// Any other message only if spill, which may be nil, returns a position in the scratch log for it.
+// A persistent message loses its envelope if its Index is at most written, a Scratch message
+// always. Any other message loses it only if spill, which may be nil, returns a position in the
+// scratch log.
 func (s *Deliveries) Cool(written uint64, keep int64, spill func(*Item) (index uint64, sub uint32, ok bool)) {
 	if s.hotBytes <= keep {
 		return
@@ -35,13 +36,13 @@ func (s *Deliveries) Cool(written uint64, keep int64, spill func(*Item) (index u
 	s.checkInvariants()
 }
 
-// busy reports that the next delivery or publish of the lane touches c.
+// busy reports whether the next delivery or publish of the lane uses c.
 func (c *chunk) busy() bool {
 	l := c.lane
 	return c == l.tail || l.ready > 0 && c == l.headChunk()
 }
 
-// passed reports that c lies before the delivery cursor.
+// passed reports whether c is before the delivery cursor.
 func (c *chunk) passed() bool { return c.base < c.lane.row[c.lane.cur].base }
 
 type cooler struct {
@@ -51,10 +52,10 @@ type cooler struct {
 	spill   func(*Item) (index uint64, sub uint32, ok bool)
 }
 
-// cool drops the envelopes of a chunk and packs it when none is left.
+// cool drops the envelopes of a chunk, and packs the chunk if none is left.
 func (w *cooler) cool(c *chunk) {
 	if !c.mixed && c.loIndex > w.written {
-		return // nothing of it is on disk yet
+		return // none of it is on disk yet
 	}
 	left := false
 	live := c.liveMap()
@@ -68,7 +69,7 @@ func (w *cooler) cool(c *chunk) {
 	}
 }
 
-// thin drops envelopes of a chunk from the last message on until enough is free.
+// thin drops envelopes of a chunk, last message first, until enough memory is free.
 func (w *cooler) thin(c *chunk) {
 	live := c.liveMap()
 	for slot := live.last(); slot >= 0 && w.s.hotBytes > w.keep; slot = live.last() {
@@ -77,7 +78,7 @@ func (w *cooler) thin(c *chunk) {
 	}
 }
 
-// fit moves the live messages of a hot chunk to a smaller array if one will do.
+// fit moves the live messages of a hot chunk to a smaller array if they fit.
 func (s *Deliveries) fit(c *chunk) {
 	live := c.liveMap()
 	first, end := live.from(0), live.last()+1
@@ -93,7 +94,7 @@ func (s *Deliveries) fit(c *chunk) {
 	putItems(old)
 }
 
-// drop frees the envelope of a message; false when it must stay.
+// drop frees the envelope of a message. It returns false if the envelope must stay.
 func (w *cooler) drop(c *chunk, it *Item) bool {
 	if it.Env == nil {
 		return true

@@ -1,20 +1,21 @@
 package queue
 
-// Counts are counters of the messages of one queue or several, since the broker was started or the
-// queue was declared.
+// Counts counts the messages of one queue or several since the broker was started or the queue was
+// declared.
 //
-// They are plain numbers, which cost almost nothing per message; one goroutine at a time uses them.
+// The counters are plain numbers, which cost almost nothing per message. Only one goroutine at a
+// time may use them.
 type Counts struct {
 	Published      uint64 // accepted, from any source
 	PublishedBytes uint64 // of their bodies
-	Direct         uint64 // of Published: by clients directly to the queue, not through an exchange
+	Direct         uint64 // part of Published: published directly to the queue, not through an exchange
 
 	Delivered      uint64 // to consumers with acknowledgements
-	DeliveredNoAck uint64 // to consumers without
+	DeliveredNoAck uint64 // to consumers without acknowledgements
 	Got            uint64 // delivered without a consumer, to be acknowledged
 	GotNoAck       uint64 // delivered without a consumer, and settled at once
 	GotNone        uint64 // gets that found no message
-	Redelivered    uint64 // of those delivered: not for the first time
+	Redelivered    uint64 // deliveries that were not the first
 	HandedOutBytes uint64 // bytes of the delivered bodies
 
 	Acked    uint64
@@ -24,7 +25,7 @@ type Counts struct {
 	Rejected     uint64 // dead: rejected by a consumer
 	PushedOut    uint64 // dead: the queue was too long
 	TooOften     uint64 // dead: returned too often
-	DeadLettered uint64 // of these four and of Refused: routed to queues by a dead-letter exchange
+	DeadLettered uint64 // of these four and of Refused: routed to a queue by a dead-letter exchange
 
 	Refused    uint64 // not accepted: the queue was full
 	Duplicates uint64 // not accepted: duplicates
@@ -33,7 +34,7 @@ type Counts struct {
 // HandedOut returns the number of delivered messages.
 func (c *Counts) HandedOut() uint64 { return c.Delivered + c.DeliveredNoAck + c.Got + c.GotNoAck }
 
-// HandOut counts a delivered message, settled at once or not: to a consumer, or without one.
+// HandOut counts a delivered message: to a consumer or without one, and settled at once or not.
 func (c *Counts) HandOut(it *Item, consumer, settled bool) {
 	switch {
 	case consumer && settled:
@@ -51,7 +52,7 @@ func (c *Counts) HandOut(it *Item, consumer, settled bool) {
 	}
 }
 
-// Add adds other counts.
+// Add adds the counts of o.
 func (c *Counts) Add(o *Counts) {
 	c.Published += o.Published
 	c.PublishedBytes += o.PublishedBytes

@@ -1,5 +1,5 @@
-// Package queue holds the live messages of one queue: their order, what is happening to each, and
-// where its body is.
+// Package queue holds the live messages of one queue: their order, the status of each, and where
+// its body is.
 //
 // It is pure: no I/O, no clock, no goroutines. A State belongs to one goroutine, the loop of its
 // shard; only a Frozen may be used elsewhere. Callbacks must not call methods of the State that
@@ -8,27 +8,25 @@
 // # Structure
 //
 // Each priority level is a lane. A lane is a row of chunks, each for 256 consecutive sequence
-// numbers; numbers that never came or are settled are holes, and a chunk without live messages is
-// taken out of the row. What is happening to a message is one bit in one of the bitmaps of its
-// chunk, so delivering, settling and returning never move a message, and a returned one is back at
-// its old place.
+// numbers; numbers that were skipped or settled are holes, and a chunk without live messages is
+// removed from the row. The status of a message is one bit in one of the bitmaps of its chunk, so
+// delivering, settling and returning never move a message, and a returned one keeps its place.
 //
-// A chunk is hot, with an array of items, or packed, with the places of the messages in an
-// immutable byte string of about two bytes per message and without envelopes. The delivery cursor
-// unpacks the chunk it enters, Cool packs what lies elsewhere when memory runs short. Restored
-// chunks are packed.
+// A chunk is hot, with an array of items, or packed, with an immutable encoding of the messages
+// that takes about two bytes per message and has no envelopes. The delivery cursor unpacks the
+// chunk that it enters; Cool packs other chunks when memory is short. Restored chunks are packed.
 //
 // # Aside
 //
-// A parked message counts as ready but Next passes over it; a blocked one is not ready. Why a
-// message is aside is not known here, nor is it in a snapshot: restored messages are ready, or
-// scheduled when they have a Due time to come.
+// A parked message counts as ready, but Next skips it; a blocked one is not ready. The reasons are
+// not recorded here. A snapshot does not include these statuses: restored messages are ready, or
+// scheduled if they have a Due time in the future.
 //
 // # Times
 //
-// Chunks are ordered in heaps by lower bounds of when a message in them expires or falls due. A
-// bound may be too early (the message that set it was settled): that costs one look at the chunk.
-// It is never too late.
+// Chunks are ordered in heaps by lower bounds of the times at which their messages expire or become
+// due. A bound may be too early, because the message that set it was settled; then the chunk is
+// examined once in vain. It is never too late.
 //
 // # Invariants
 //

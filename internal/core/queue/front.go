@@ -1,14 +1,15 @@
 package queue
 
-// A front lane is filled from its front: each message gets the number below the lowest one so far.
-// Numbers count down from frontEnd; a lane that counts up never gets above frontFloor.
+// Numbers of a front lane, which is filled from its front: each message gets the number below the
+// lowest one so far. Numbers count down from frontEnd; a lane that counts up never gets above
+// frontFloor.
 const (
 	frontFloor = 1 << 54
 	frontEnd   = 1 << 55
 )
 
-// NextFront returns the handle for the next message before all others of a priority, which must be
-// one for which Publish never chooses numbers. It returns 0 otherwise, and if there is no room.
+// NextFront returns the handle for a message in front of all others of a priority, for which
+// Publish must never choose numbers. It returns 0 for other priorities, and if there is no room.
 func (s *Deliveries) NextFront(priority uint8) Handle {
 	seq := uint64(frontEnd)
 	if l := s.lane(priority); l != nil && l.next > 1 {
@@ -20,7 +21,7 @@ func (s *Deliveries) NextFront(priority uint8) Handle {
 	return MakeHandle(priority, seq-1)
 }
 
-// putFront adds a message with a number below all others of a front lane.
+// putFront adds a message whose number is below all others of a front lane.
 func (s *Deliveries) putFront(l *lane, seq uint64, it *Item) Handle {
 	l.low = seq
 	c := l.firstChunk()
@@ -33,7 +34,7 @@ func (s *Deliveries) putFront(l *lane, seq uint64, it *Item) Handle {
 	return c.handle(slot)
 }
 
-// firstChunk returns the chunk at the head of the row, nil if there is none.
+// firstChunk returns the chunk at the head of the row, or nil if there is none.
 func (l *lane) firstChunk() *chunk {
 	if l.head == len(l.row) {
 		return nil
@@ -41,7 +42,7 @@ func (l *lane) firstChunk() *chunk {
 	return l.row[l.head].chunk
 }
 
-// addFrontChunk puts an empty chunk before all others of a lane.
+// addFrontChunk adds an empty chunk in front of all others of a lane.
 func (s *Deliveries) addFrontChunk(l *lane, base uint64) *chunk {
 	c := newChunk(l, base)
 	if l.tail != nil && l.tail.live == 0 && l.firstChunk() == l.tail {
@@ -52,7 +53,7 @@ func (s *Deliveries) addFrontChunk(l *lane, base uint64) *chunk {
 	return c
 }
 
-// unshift puts a chunk before all others of the row. Indexes of row change.
+// unshift inserts a chunk in front of all others of the row. This changes indexes of row.
 func (l *lane) unshift(c *chunk) {
 	if l.head == len(l.row) {
 		l.row, l.head, l.cur = l.row[:0], 0, 0
@@ -64,12 +65,12 @@ func (l *lane) unshift(c *chunk) {
 		l.row = append(make([]rowEntry, n, n+len(l.row)), l.row...)
 		l.head, l.cur = n, l.cur+n
 	}
-	l.cur = max(l.cur, l.head) // else c may take its place
+	l.cur = max(l.cur, l.head) // otherwise c might take its place
 	l.head--
 	l.row[l.head] = rowEntry{c.base, c}
 }
 
-// placeFront makes room for a slot of the first chunk, before all its others.
+// placeFront makes room for a slot of the first chunk, in front of all its others.
 func (s *Deliveries) placeFront(l *lane, c *chunk, slot int) *Item {
 	if c.packed != nil {
 		s.unpack(c)
@@ -89,7 +90,7 @@ func (s *Deliveries) growFront(l *lane, c *chunk, slot int) {
 	if len(old) > 0 || cap(old) == 0 {
 		n := end - slot
 		if old == nil && len(l.row)-l.head > 1 {
-			n = end // the lane is deep: no small steps
+			n = end // the lane is deep, so grow at once
 		}
 		items := getItems(n)
 		items = items[:min(cap(items), end)]

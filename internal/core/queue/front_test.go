@@ -2,8 +2,8 @@ package queue
 
 import "testing"
 
-// A queue used as a stack goes on for ever in a small array: its numbers do not come back, its
-// memory does.
+// TestStack checks that a queue used as a stack works indefinitely in a small array: numbers are
+// not reused, but memory is.
 func TestStack(t *testing.T) {
 	s := new(State)
 	for i := range 10 * chunkLen {
@@ -20,8 +20,8 @@ func TestStack(t *testing.T) {
 	s.check()
 }
 
-// What was put before the head comes first, the last first; a lane that counts up takes nothing
-// there.
+// TestPublishFront checks that messages published to the front come first, the last one before the
+// others, and that a lane that counts up refuses them.
 func TestPublishFront(t *testing.T) {
 	s := new(State)
 	s.Publish(&Item{})
@@ -40,8 +40,8 @@ func TestPublishFront(t *testing.T) {
 	}
 }
 
-// After a start, what is put before the head comes first also where the head was removed by name,
-// not by delivery.
+// TestPublishFrontAfterRemoval checks that after a start a message published to the front comes
+// first even if earlier ones at the head were removed, not delivered.
 func TestPublishFrontAfterRemoval(t *testing.T) {
 	s := new(State)
 	front := func(n int) (last Handle) {
@@ -66,7 +66,8 @@ func TestPublishFrontAfterRemoval(t *testing.T) {
 	s.check()
 }
 
-// publishFront puts a message before all others of its priority; 0 when that cannot be.
+// publishFront publishes a message in front of all others of its priority. It returns 0 if that is
+// not possible.
 func (s *State) publishFront(it *Item) Handle {
 	if it.Handle = s.NextFront(it.Handle.Priority()); it.Handle == 0 {
 		return 0

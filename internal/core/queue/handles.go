@@ -13,8 +13,8 @@ func (h Handle) Before(o Handle) bool {
 	return h < o
 }
 
-// EachIn calls fn for those of n contiguous handles that a map has, in their order. fn may change
-// the map.
+// EachIn calls fn, in order, for those of n contiguous handles that are keys of a map. fn may
+// change the map.
 func EachIn[V any](m map[Handle]V, h Handle, n int, fn func(Handle)) {
 	switch {
 	case len(m) == 0:

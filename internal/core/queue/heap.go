@@ -1,16 +1,16 @@
 package queue
 
-// heapKind says which order a heap of chunks keeps.
+// heapKind is the order of a heap of chunks.
 type heapKind int
 
 const (
-	byExpiry heapKind = iota // lower bound of Expires over all messages but unacked ones
+	byExpiry heapKind = iota // lower bound of Expires over all messages except unacked ones
 	byDue                    // lower bound of Due over scheduled messages
-	byBase                   // place in the lane
+	byBase                   // position in the lane
 	heapKinds
 )
 
-// chunkHeap is a binary min-heap of chunks by key[kind]. A chunk knows its place, so it can be
+// chunkHeap is a binary min-heap of chunks by key[kind]. A chunk knows its index, so it can be
 // moved and removed.
 type chunkHeap []*chunk
 
@@ -32,7 +32,7 @@ func (h chunkHeap) topKey(k heapKind) int64 {
 	return h[0].key[k]
 }
 
-// fix puts c where its key belongs, adding it when it is not in the heap.
+// fix moves c to the place of its key. It adds c if it is not in the heap.
 func (h *chunkHeap) fix(c *chunk, k heapKind) {
 	if c.pos[k] == 0 {
 		*h = append(*h, c)
@@ -42,7 +42,7 @@ func (h *chunkHeap) fix(c *chunk, k heapKind) {
 	h.down(int(c.pos[k])-1, k)
 }
 
-// remove takes c out; it does nothing when c is not in the heap.
+// remove removes c. It does nothing if c is not in the heap.
 func (h *chunkHeap) remove(c *chunk, k heapKind) {
 	if c.pos[k] == 0 {
 		return

@@ -1,6 +1,7 @@
 package queue
 
-// Hold marks a live message as unacked whatever its status, and reports whether it is in the queue.
+// Hold marks a live message as unacked, whatever its status. It returns false if the message is not
+// in the queue.
 func (s *Deliveries) Hold(h Handle) bool {
 	c, slot, status := s.find(h)
 	if status == Gone {

@@ -6,34 +6,34 @@ import (
 	"fiveways.dev/fiveways/internal/core/message"
 )
 
-// seqBits is the width of the sequence number in a Handle; the priority stands above it.
+// seqBits is the width of the sequence number in a Handle; the priority is in the bits above.
 const seqBits = 56
 
 const seqMask = 1<<seqBits - 1
 
 // Handle is the position of a message in one queue: priority<<56 | seq. Sequence numbers start at 1
-// and grow per priority, so messages of one priority that arrived one after the other have
-// consecutive handles. Zero is no handle.
+// and grow per priority, so consecutive messages of one priority have consecutive handles. Zero is
+// no handle.
 type Handle uint64
 
-// MakeHandle joins a priority and a sequence number.
+// MakeHandle combines a priority and a sequence number.
 func MakeHandle(priority uint8, seq uint64) Handle {
 	return Handle(uint64(priority)<<seqBits | seq&seqMask)
 }
 
-// Priority is the level the message waits in; higher levels are delivered first.
+// Priority returns the priority level of the message; higher levels are delivered first.
 func (h Handle) Priority() uint8 { return uint8(h >> seqBits) }
 
-// Seq is the place within the level.
+// Seq returns the position within the level.
 func (h Handle) Seq() uint64 { return uint64(h) & seqMask }
 
-// Flags are the yes-or-no properties of an Item.
+// Flags are the boolean properties of an Item.
 type Flags uint8
 
 const (
-	// Persistent: the message is in the shard's log at (Index, Sub) and takes part in snapshots. A
-	// message that the client marked persistent but that is in a transient queue is not Persistent
-	// here.
+	// Persistent: the message is in the shard's log at (Index, Sub) and is included in snapshots. A
+	// message that its publisher marked persistent is not Persistent here if its queue is
+	// transient.
 	Persistent Flags = 1 << iota
 	// Scratch: (Index, Sub) is a position in the scratch log, which is wiped at start.
 	Scratch
@@ -42,16 +42,16 @@ const (
 )
 
 // Item is one message of the queue. Pointers to items that State returns are valid until the next
-// call of any of its methods, and their fields must not be changed.
+// call of any of its methods. Their fields must not be changed.
 type Item struct {
 	Handle  Handle
 	Index   uint64           // log index of the entry that holds the body
-	Expires int64            // unix ms from which it is expired, 0: never
+	Expires int64            // unix ms from which it has expired, 0: never
 	Due     int64            // unix ms before which it is not delivered, 0: now
-	Env     message.Envelope // nil when the body is only on disk
+	Env     message.Envelope // nil if the body is only on disk
 	Sub     uint32           // number of the fact within the entry
 	Size    uint32           // body bytes
-	Count   uint32           // how often it was returned
+	Count   uint32           // number of returns
 	Flags   Flags
 }
 

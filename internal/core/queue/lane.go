@@ -5,10 +5,10 @@ import "sort"
 // lane is one priority level: a row of chunks in order of base.
 type lane struct {
 	priority uint8
-	next     uint64 // sequence number the next message gets
-	low      uint64 // the lowest one so far of a front lane (see front.go), 1 in others
+	next     uint64 // sequence number of the next message
+	low      uint64 // the lowest one so far in a front lane (front.go), 1 in others
 
-	row  []rowEntry // row[head:] counts; the last entry is tail
+	row  []rowEntry // only row[head:] is used; the last entry is tail
 	head int
 	dead int // entries of row[head:] without a chunk
 	tail *chunk
@@ -25,7 +25,7 @@ type rowEntry struct {
 	chunk *chunk // nil once all its messages are gone
 }
 
-// lowerBound returns the place of the first entry at or after base, len(row) when there is none.
+// lowerBound returns the index of the first entry at or after base, len(row) if there is none.
 func (l *lane) lowerBound(base uint64) int {
 	if l.head == len(l.row) {
 		return l.head
@@ -35,7 +35,7 @@ func (l *lane) lowerBound(base uint64) int {
 		return l.head
 	}
 	n := len(l.row) - l.head
-	if guess := (base - first) / chunkLen; guess < uint64(n) { // exact while no entry is missing
+	if guess := (base - first) / chunkLen; guess < uint64(n) { // exact unless entries are missing
 		if n = int(guess); l.row[l.head+n].base == base {
 			return l.head + n
 		}
@@ -43,7 +43,7 @@ func (l *lane) lowerBound(base uint64) int {
 	return l.head + sort.Search(n, func(i int) bool { return l.row[l.head+i].base >= base })
 }
 
-// chunkAt returns the chunk that holds seq, nil when there is none.
+// chunkAt returns the chunk that holds seq, or nil if there is none.
 func (l *lane) chunkAt(seq uint64) *chunk {
 	base := seq &^ (chunkLen - 1)
 	if l.tail != nil && l.tail.base == base {
@@ -71,7 +71,7 @@ func (l *lane) headChunk() *chunk {
 	}
 }
 
-// noteReady keeps the invariant of cur after a message of c became ready.
+// noteReady maintains the invariant of cur after a message of c became ready.
 func (l *lane) noteReady(c *chunk) {
 	if c.base < l.row[l.cur].base && c.pos[byBase] == 0 {
 		l.returned.fix(c, byBase)
@@ -84,8 +84,8 @@ func (l *lane) push(c *chunk) {
 	l.tail = c
 }
 
-// trim drops dead entries: those at the head at once, others when they are many. Places in row
-// change.
+// trim drops dead entries: those at the head at once, others when there are many. This changes
+// indexes of row.
 func (l *lane) trim() {
 	for l.head < len(l.row) && l.row[l.head].chunk == nil {
 		l.head++

@@ -8,15 +8,15 @@ import (
 	"fiveways.dev/fiveways/internal/core/codec"
 )
 
-// A packed chunk is its messages in order of slot. Each starts with a byte that says which fields
-// differ from what the message before it predicts; those follow in the order of the bits. The first
-// message follows a zero Item in slot -1.
+// A packed chunk has its messages in order of slot. Each starts with a byte of bits for the fields
+// that differ from the prediction based on the previous message; these fields follow in the order
+// of the bits. The first message follows a zero Item in slot -1.
 const (
 	packSlot    = 1 << iota // u8; predicted: the next one
 	packIndex               // zigzag difference; predicted: the same
-	packSub                 // uvarint; predicted: one more within an Index, 0 in a new one
-	packSize                // uvarint; predicted: the same, as for all that follow
-	packFlags               // u8, without Redelivered, which the chunk keeps in a bitmap
+	packSub                 // uvarint; predicted: one more within the same Index, 0 in a new one
+	packSize                // uvarint; predicted: the same; also for all that follow
+	packFlags               // u8, without Redelivered, which the chunk stores in a bitmap
 	packExpires             // zigzag difference
 	packDue                 // zigzag difference
 	packCount               // uvarint
@@ -37,7 +37,7 @@ func getEncoder() *encoder {
 	return e
 }
 
-// finish returns a copy of what was added and gives the encoder back.
+// finish returns a copy of what was added and releases the encoder.
 func (e *encoder) finish() []byte {
 	b := append(make([]byte, 0, len(e.dst)), e.dst...)
 	encoders.Put(e)
@@ -88,8 +88,8 @@ func (e *encoder) add(slot int, it *Item) {
 	e.prev.Flags, e.prev.Env = flags, nil
 }
 
-// decoder reads what encoder wrote. It never fails on a chunk's own bytes; on bytes from disk it
-// may.
+// decoder decodes what encoder wrote. It never fails on a chunk's own bytes, but may fail on bytes
+// from disk.
 type decoder struct {
 	codec.Reader
 	slot int
@@ -102,7 +102,8 @@ func newDecoder(b []byte) (d decoder) {
 	return d
 }
 
-// next steps to the next message; false at the end and at bytes that encoder cannot have written.
+// next moves to the next message. It returns false at the end, and at bytes that encoder cannot
+// have written.
 func (d *decoder) next() bool {
 	if d.Len() == 0 {
 		return false
@@ -110,7 +111,7 @@ func (d *decoder) next() bool {
 	head := d.Uint8()
 	slot := d.slot + 1
 	d.it.Sub++
-	if head&^packSub != 0 { // most messages of a batch differ in nothing
+	if head&^packSub != 0 { // for most messages of a batch no field differs
 		if head&packSlot != 0 {
 			slot = int(d.Uint8())
 		}
@@ -159,7 +160,7 @@ func (d *decoder) uint32() uint32 {
 	return uint32(v)
 }
 
-// pack turns a hot chunk into a packed one; no live item of it may have an Env.
+// pack packs a hot chunk. None of its live items may have an Env.
 func (s *Deliveries) pack(c *chunk) {
 	e := getEncoder()
 	live := c.liveMap()
@@ -186,8 +187,9 @@ func (s *Deliveries) unpack(c *chunk) {
 	s.setItems(c, items)
 }
 
-// shrink encodes a packed chunk anew when three quarters of its messages are gone, so that a few
-// stragglers do not hold the bytes of all. The old bytes may be shared and are left alone.
+// shrink encodes a packed chunk again if three quarters of its messages are gone, so that a few
+// stragglers do not hold the bytes of all. The old bytes are not changed, because they may be
+// shared.
 func (s *Deliveries) shrink(c *chunk) {
 	if c.packed == nil || c.encoded < 8 || c.live > c.encoded/4 {
 		return

@@ -1,7 +1,7 @@
 package queue
 
 // Release returns an unacked message to its position as if it had never been delivered: neither
-// counted nor marked. It is scheduled if its Due time is later than now (unix ms), else ready. It
+// counted nor marked. It is scheduled if its Due time is after now (unix ms), otherwise ready. It
 // returns false if the message is not unacked.
 func (s *Deliveries) Release(h Handle, now int64) bool {
 	c, slot, status := s.find(h)

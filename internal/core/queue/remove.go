@@ -55,7 +55,7 @@ func (s *State) SettleRange(h Handle, n int, fn func(*Item)) int {
 	return settled
 }
 
-// take removes the message a walker stands on, after fn has seen it.
+// take removes the message at the walker's position, after calling fn for it.
 func (s *Deliveries) take(c *chunk, w *walker, fn func(*Item)) {
 	if fn != nil {
 		fn(w.it)
@@ -64,7 +64,7 @@ func (s *Deliveries) take(c *chunk, w *walker, fn func(*Item)) {
 }
 
 // Purge removes all ready messages, including parked ones. It calls run for each run of consecutive
-// handles among them, and release for each message; either may be nil.
+// handles, and release for each message; either may be nil.
 func (s *State) Purge(run func(start Handle, n int), release func(*Item)) {
 	var start Handle
 	n := 0

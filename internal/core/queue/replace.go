@@ -1,8 +1,8 @@
 package queue
 
-// Replace puts another message at the position of a live one, and returns the old one; false if
-// there is none. Handle, count of returns and status stay, except that a message that is not
-// unacked becomes scheduled if it.Due is not 0, and ready otherwise.
+// Replace replaces a live message by another one at its position, and returns the old one; false if
+// there is none. The handle, the count of returns and the status stay, except that a message that
+// is not unacked becomes scheduled if it.Due is not 0, and ready otherwise.
 func (s *State) Replace(h Handle, it *Item) (old Item, ok bool) {
 	c, slot, status := s.find(h)
 	if status == Gone {

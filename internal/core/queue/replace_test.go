@@ -2,7 +2,7 @@ package queue
 
 import "fmt"
 
-// replace puts other messages into the places of some, and counts returns of others.
+// replace replaces some messages and changes the count of returns of others.
 func (r *run) replace() {
 	for range r.rng.IntN(20) {
 		h := r.pick()

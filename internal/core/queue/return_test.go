@@ -2,7 +2,8 @@ package queue
 
 import "testing"
 
-// Return works on a live message whatever is happening to it, hot or packed, and on nothing else.
+// TestReturn checks that Return works on a live message in any status, hot or packed, and on
+// nothing else.
 func TestReturn(t *testing.T) {
 	for name, prepare := range map[string]func(*State, Handle){
 		"ready":     func(*State, Handle) {},

@@ -1,7 +1,7 @@
 package queue
 
 // LendDue marks up to n scheduled messages with Due <= now as unacked and appends copies of them to
-// dst, in no particular order. It unpacks nothing. If it appends n of them there may be more:
+// dst, in no particular order. It unpacks nothing. If it appends n messages, there may be more:
 // NextEvent is not after now as long as there are.
 func (s *Deliveries) LendDue(now int64, n int, dst []Item) []Item {
 	w := getWalker()
@@ -27,8 +27,8 @@ func (s *Deliveries) LendDue(now int64, n int, dst []Item) []Item {
 	return dst
 }
 
-// Reschedule gives a scheduled message another Due time, which is not 0; false if the message is
-// not scheduled. Its time to live after it is due stays the same.
+// Reschedule changes the Due time of a scheduled message to due, which must not be 0. It returns
+// false if the message is not scheduled. The time to live after Due stays the same.
 func (s *State) Reschedule(h Handle, due int64) bool {
 	c, slot, status := s.find(h)
 	if status != Scheduled {

@@ -1,6 +1,6 @@
 package queue
 
-// lendDue takes some of what is due, mostly all.
+// lendDue takes some of the due messages, usually all.
 func (r *run) lendDue() {
 	n, due := 1+r.rng.IntN(5), 0
 	if r.rng.IntN(3) != 0 {
@@ -28,7 +28,7 @@ func (r *run) lendDue() {
 	}
 }
 
-// reschedule gives a few messages another time, mostly scheduled ones.
+// reschedule changes the time of a few messages, most of them scheduled.
 func (r *run) reschedule() {
 	for i := range r.q.live {
 		it := &r.q.live[i]

@@ -8,7 +8,8 @@ import (
 	"github.com/cockroachdb/datadriven"
 )
 
-// TestScripts runs testdata. A message is written priority/seq and its status; "now=" is unix ms.
+// TestScripts runs testdata. A message is printed as priority/seq with its status; "now=" is unix
+// ms.
 func TestScripts(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		sc := &script{s: new(State)}
@@ -158,7 +159,7 @@ func (sc *script) verb(t *testing.T, d *datadriven.TestData) {
 
 func name(h Handle) string { return fmt.Sprintf("%d/%d", h.Priority(), h.Seq()) }
 
-// item prints a message: its name and what is not as usual.
+// item prints a message: its name and unusual fields.
 func (sc *script) item(it *Item) {
 	if it == nil {
 		fmt.Fprintln(&sc.out, "none")

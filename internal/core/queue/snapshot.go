@@ -9,19 +9,19 @@ import (
 	"fiveways.dev/fiveways/internal/core/codec"
 )
 
-// ErrCorrupt is returned by Restore for bytes that AppendTo did not write.
+// ErrCorrupt is returned by Restore for bytes that AppendTo has not written.
 var ErrCorrupt = errors.New("queue: corrupt snapshot")
 
-// A snapshot is
+// The format of a snapshot is
 //
 //	version u8 | lane ... | 0x00
 //	lane:  0x01 | priority u8 | uvarint next | chunk ... | 0x00       highest priority first
 //	       0x02 | priority u8 | uvarint next | uvarint low | chunk ... | 0x00       a front lane
 //	chunk: tag u8 | uvarint chunks since the one before | live | [scheduled] | [redelivered] | uvarint length | packed
 //
-// Bitmaps are four u64 little-endian words; tag says which optional ones are there. Messages in
-// packed that are not live are to be skipped, and so are bits of scheduled for messages without a
-// Due time.
+// Bitmaps are four little-endian u64 words; tag says which optional ones are present. A reader
+// skips messages in packed that are not live, and bits of scheduled for messages without a Due
+// time.
 const (
 	snapshotVersion = 1
 
@@ -33,7 +33,7 @@ const (
 	tagRedelivered = 4
 )
 
-// Frozen is the persistent content of a State at one moment. Another goroutine may use it.
+// Frozen holds the persistent messages of a State at one moment. Another goroutine may use it.
 type Frozen struct {
 	lanes []frozenLane
 }
@@ -52,8 +52,8 @@ type frozenChunk struct {
 	mixed                        bool // packed has live messages that are not persistent
 }
 
-// Freeze returns the persistent messages as they are now. It shares the bytes of packed chunks,
-// copies bitmaps and encodes hot chunks.
+// Freeze returns the current persistent messages. It shares the bytes of packed chunks, copies
+// bitmaps and encodes hot chunks.
 func (s *Deliveries) Freeze() *Frozen {
 	f := &Frozen{lanes: make([]frozenLane, 0, len(s.lanes))}
 	for _, l := range s.lanes {
@@ -74,7 +74,7 @@ func (c *chunk) freeze() frozenChunk {
 		packed: c.packed, mixed: c.mixed,
 	}
 	for i, blocked := range c.state[Blocked-1] {
-		f.scheduled[i] |= blocked // a restore finds out whether it has a Due time
+		f.scheduled[i] |= blocked // Restore will see whether it has a Due time
 	}
 	if c.packed != nil {
 		return f
@@ -91,7 +91,7 @@ func (c *chunk) freeze() frozenChunk {
 	return f
 }
 
-// filter leaves the persistent messages of a mixed chunk.
+// filter returns only the persistent messages of a mixed chunk.
 func (f frozenChunk) filter() frozenChunk {
 	e := getEncoder()
 	for d := newDecoder(f.packed); d.next(); {
@@ -117,8 +117,8 @@ func (f *Frozen) AppendTo(dst []byte) []byte {
 	return dst
 }
 
-// Pieces calls do with the snapshot, piece by piece: that of 100,000,000 messages has 120 MB. A
-// piece is valid during the call only.
+// Pieces calls do with consecutive pieces of the snapshot, which has 120 MB for 100,000,000
+// messages. A piece is valid only during the call.
 func (f *Frozen) Pieces(do func(piece []byte)) {
 	buf := []byte{snapshotVersion}
 	for _, l := range f.lanes {
@@ -146,7 +146,7 @@ func (f *Frozen) Pieces(do func(piece []byte)) {
 	do(append(buf, 0))
 }
 
-// appendTo appends the chunk; before is one more than the number of the chunk before it.
+// appendTo appends the chunk; before is one more than the number of the previous chunk.
 func (f *frozenChunk) appendTo(dst []byte, before uint64) []byte {
 	at := len(dst)
 	dst = append(dst, tagChunk)
@@ -174,9 +174,9 @@ func (b *bitmap) appendTo(dst []byte) []byte {
 	return dst
 }
 
-// Restore replaces the content with that of a snapshot. Its messages are packed, and ready or
-// scheduled: a snapshot does not record deliveries. On an error, which wraps ErrCorrupt, the queue
-// is empty. The bytes are not retained.
+// Restore replaces the contents with those of a snapshot. The messages are packed, and ready or
+// scheduled, because a snapshot does not record deliveries. On an error, which wraps ErrCorrupt,
+// the queue is empty. It does not retain b.
 func (s *State) Restore(b []byte) error {
 	*s = State{}
 	var r snapshotReader
@@ -192,7 +192,7 @@ func (s *State) Restore(b []byte) error {
 // snapshotReader reads the parts of a snapshot.
 type snapshotReader struct{ codec.Reader }
 
-// fail sets the error, unless there is one.
+// fail sets the error, unless there already is one.
 func (r *snapshotReader) fail(what string) {
 	if r.Err() == nil {
 		r.Fail(fmt.Errorf("%s with %d bytes left", what, r.Len()))
@@ -240,7 +240,7 @@ func (r *snapshotReader) restore(s *State) error {
 	return r.End()
 }
 
-// chunk reads one chunk of a lane; false at the end of the lane and after a failure.
+// chunk reads one chunk of a lane. It returns false at the end of the lane and after a failure.
 func (r *snapshotReader) chunk(s *State, l *lane, before *uint64) bool {
 	tag := r.Uint8()
 	if tag == 0 {
@@ -281,8 +281,8 @@ func (r *snapshotReader) chunk(s *State, l *lane, before *uint64) bool {
 	return true
 }
 
-// adopt checks the packed bytes of a restored chunk and counts its messages; false when they do not
-// fit live.
+// adopt checks the packed bytes of a restored chunk and counts its messages. It returns false if
+// they do not match live.
 func (s *Deliveries) adopt(c *chunk, live, scheduled bitmap) bool {
 	expires, due := int64(never), int64(never)
 	d := newDecoder(c.packed)

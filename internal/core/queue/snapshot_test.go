@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// sample has two lanes, a hole, scheduled, returned and transient messages, hot and packed chunks.
+// sample has two lanes, a hole, scheduled, returned and transient messages, and both hot and packed
+// chunks.
 func sample() *State {
 	s := new(State)
 	for i := range 700 {
@@ -59,7 +60,7 @@ func TestRestoreRejectsBadChunks(t *testing.T) {
 	s.SettleRange(MakeHandle(0, 3), 10, nil)
 	snapshot := s.AppendTo(nil)
 	const (
-		lane, next, tag, live = 1, 3, 4, 6 // where the fields are while all numbers are small
+		lane, next, tag, live = 1, 3, 4, 6 // offsets of fields while all numbers are small
 		packed                = live + chunkLen/8 + 1
 	)
 	for name, change := range map[string]func(b []byte){
@@ -98,8 +99,8 @@ func TestDecoderRejectsSlotsOutOfOrder(t *testing.T) {
 	}
 }
 
-// TestFrozenInBackground needs the race detector to be of use: the State changes while its Frozen
-// is written.
+// TestFrozenInBackground changes a State while its Frozen is written. It is only useful with the
+// race detector.
 func TestFrozenInBackground(t *testing.T) {
 	s := sample()
 	want := string(s.AppendTo(nil))
@@ -116,7 +117,8 @@ func TestFrozenInBackground(t *testing.T) {
 	}
 }
 
-// FuzzRestore feeds bytes to Restore. What it takes must be sound, usable and write itself again.
+// FuzzRestore feeds bytes to Restore. What it accepts must be valid and usable, and must give a
+// valid snapshot.
 func FuzzRestore(f *testing.F) {
 	f.Add(new(State).AppendTo(nil))
 	f.Add(sample().AppendTo(nil))

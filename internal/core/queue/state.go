@@ -2,23 +2,23 @@ package queue
 
 import "fiveways.dev/fiveways/internal/core/invariants"
 
-// State is the live messages of one queue. The zero value is an empty queue. Its own methods change
-// what a log records: which messages exist, their times, their counts of returns.
+// State holds the live messages of one queue. The zero value is an empty queue. Its own methods
+// change what a log records: which messages exist, their times, and their counts of returns.
 type State struct{ Deliveries }
 
-// Deliveries is a State without those methods. It reads, and changes only state of this process:
-// which messages are delivered, set aside, or found to be due, and where their bytes are.
+// Deliveries is a State without those methods. It can be read, and only state of this process can
+// be changed: which messages are delivered, set aside or due, and where their bytes are.
 type Deliveries struct {
 	lanes []*lane   // highest priority first
 	ready [4]uint64 // one bit per priority whose lane has ready messages
 
-	count [statuses]int   // messages by Status; the element of Gone is a sink
+	count [statuses]int   // messages by Status; the element of Gone has no meaning
 	bytes [statuses]int64 // their Sizes
 
 	expiring chunkHeap // by byExpiry
 	due      chunkHeap // by byDue
 
-	hotHead, hotTail *chunk // list of the chunks with items, in the order they became hot
+	hotHead, hotTail *chunk // list of the chunks with items, in the order in which they became hot
 	hotBytes         int64  // arrays of items and the envelopes in them
 }
 
@@ -26,7 +26,7 @@ type Deliveries struct {
 // ones that LendExpired has not taken yet.
 func (s *Deliveries) Ready() int { return s.count[Ready] + s.count[Parked] }
 
-// Unacked returns the number of messages that are delivered and not settled.
+// Unacked returns the number of messages that are delivered but not settled.
 func (s *Deliveries) Unacked() int { return s.count[Unacked] }
 
 // Scheduled returns the number of messages that wait for their Due time.
@@ -48,7 +48,7 @@ func (s *Deliveries) UnackedBytes() int64 { return s.bytes[Unacked] }
 // bytes.
 func (s *Deliveries) HotBytes() int64 { return s.hotBytes }
 
-// NextSeq returns the sequence number that Publish gives the next message of a priority.
+// NextSeq returns the sequence number that Publish will give to the next message of a priority.
 func (s *Deliveries) NextSeq(priority uint8) uint64 {
 	if l := s.lane(priority); l != nil {
 		return l.next
@@ -56,11 +56,10 @@ func (s *Deliveries) NextSeq(priority uint8) uint64 {
 	return 1
 }
 
-// Publish adds a copy of a message and returns its handle. it.Handle carries the priority; a
-// sequence number of 0 asks for the next one, any other is used as it is (replay). A number that is
-// neither NextSeq or above nor below all of a front lane (NextFront) belongs to a message that was
-// already added: nothing happens and the result is 0. The message is scheduled if Due is not 0,
-// otherwise ready.
+// Publish adds a copy of a message and returns its handle. it.Handle has the priority and, in a
+// replay, the sequence number; 0 asks for the next one. A number below NextSeq that is not below
+// all of a front lane (NextFront) belongs to a message that was already added: Publish does nothing
+// and returns 0. The message is scheduled if Due is not 0, otherwise ready.
 func (s *State) Publish(it *Item) Handle {
 	l := s.laneFor(it.Handle.Priority())
 	seq := it.Handle.Seq()
@@ -85,7 +84,7 @@ func (s *State) Publish(it *Item) Handle {
 	return c.handle(slot)
 }
 
-// put fills the place of a slot with a copy of a message.
+// put stores a copy of a message in a slot.
 func (s *Deliveries) put(c *chunk, slot int, dst, it *Item) {
 	*dst = *it
 	dst.Handle = c.handle(slot)
@@ -118,7 +117,7 @@ func (s *Deliveries) place(l *lane, c *chunk, slot int) *Item {
 	if i >= cap(c.items) {
 		n := i + 1
 		if c.items == nil && len(l.row)-l.head > 1 {
-			n = chunkLen // the lane is deep: no small steps
+			n = chunkLen // the lane is deep, so grow at once
 		}
 		old := c.items
 		items := append(getItems(n), old...)
@@ -135,7 +134,7 @@ func (s *Deliveries) place(l *lane, c *chunk, slot int) *Item {
 // ready.
 func (s *Deliveries) Next(now int64) *Item { return s.NextBeyond(now, now) }
 
-// NextBeyond is Next at now for messages that are not expired at until, another time.
+// NextBeyond is Next for messages that are not expired at until, instead of now.
 func (s *Deliveries) NextBeyond(now, until int64) *Item {
 	c, slot := s.first(now, until)
 	if c == nil {
@@ -146,10 +145,10 @@ func (s *Deliveries) NextBeyond(now, until int64) *Item {
 	return it
 }
 
-// Peek returns the message that Next would return, and leaves it ready.
+// Peek returns the message that Next would return, but leaves it ready.
 func (s *Deliveries) Peek(now int64) *Item { return s.PeekBeyond(now, now) }
 
-// PeekBeyond returns the message that NextBeyond would return, and leaves it ready.
+// PeekBeyond returns the message that NextBeyond would return, but leaves it ready.
 func (s *Deliveries) PeekBeyond(now, until int64) *Item {
 	c, slot := s.first(now, until)
 	if c == nil {
@@ -227,8 +226,8 @@ func (s *Deliveries) Lend(h Handle) *Item {
 	return it
 }
 
-// LendAside is Lend also for a scheduled or blocked message; nil if the message is missing or
-// unacked.
+// LendAside is Lend, but also for scheduled and blocked messages. It returns nil if the message is
+// missing or unacked.
 func (s *Deliveries) LendAside(h Handle) *Item {
 	c, slot, status := s.find(h)
 	if status == Gone || status == Unacked {
@@ -239,8 +238,9 @@ func (s *Deliveries) LendAside(h Handle) *Item {
 	return it
 }
 
-// Requeue returns an unacked message to its position, with count as its Count. It is redelivered,
-// and ready, or scheduled if due is not 0. It returns false if the message is not unacked.
+// Requeue returns an unacked message to its position and sets its Count to count. The message is
+// marked as redelivered, and is ready, or scheduled if due is not 0. Requeue returns false if the
+// message is not unacked.
 func (s *State) Requeue(h Handle, count uint32, due int64) bool {
 	c, slot, status := s.find(h)
 	if status != Unacked {
@@ -268,8 +268,8 @@ func (s *State) Requeue(h Handle, count uint32, due int64) bool {
 	return true
 }
 
-// MarkAllRedelivered marks every live message as delivered before, because after a crash it is
-// unknown which were.
+// MarkAllRedelivered marks every live message as redelivered, because after a crash it is unknown
+// which were delivered.
 func (s *Deliveries) MarkAllRedelivered() {
 	for _, l := range s.lanes {
 		for _, e := range l.row[l.head:] {
@@ -280,7 +280,8 @@ func (s *Deliveries) MarkAllRedelivered() {
 	}
 }
 
-// find returns where a message is. The status is Gone if it is not in the queue.
+// find returns the chunk, slot and status of a message. The status is Gone if it is not in the
+// queue.
 func (s *Deliveries) find(h Handle) (*chunk, int, Status) {
 	l := s.lane(h.Priority())
 	if l == nil {
@@ -294,7 +295,7 @@ func (s *Deliveries) find(h Handle) (*chunk, int, Status) {
 	return c, slot, c.status(slot)
 }
 
-// move changes the status of a message; every change of status goes through here.
+// move changes the status of a message. Every change of status uses it.
 func (s *Deliveries) move(c *chunk, slot int, from, to Status, size uint32) {
 	if from == Gone {
 		c.live++
@@ -326,7 +327,7 @@ func (s *Deliveries) move(c *chunk, slot int, from, to Status, size uint32) {
 	}
 }
 
-// lowerKey moves c in a heap if at is before its present key there.
+// lowerKey lowers the key of c in a heap to at if that is earlier.
 func (s *Deliveries) lowerKey(h *chunkHeap, c *chunk, k heapKind, at int64) {
 	if at < c.key[k] {
 		c.key[k] = at
@@ -334,7 +335,7 @@ func (s *Deliveries) lowerKey(h *chunkHeap, c *chunk, k heapKind, at int64) {
 	}
 }
 
-// setKey sets the key of c in a heap exactly.
+// setKey sets the key of c in a heap to at.
 func (s *Deliveries) setKey(h *chunkHeap, c *chunk, k heapKind, at int64) {
 	c.key[k] = at
 	if at == never {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// run drives a State and its twin through the same random operations.
+// run applies the same random operations to a State and to its twin.
 type run struct {
 	t     *testing.T
 	rng   *rand.Rand
@@ -17,7 +17,7 @@ type run struct {
 	index uint64
 	prios int
 	gaps  bool
-	front bool // one priority more is a front lane
+	front bool // one more priority is a front lane
 }
 
 // TestTwin compares State with a naive queue after random operations; the subtest's name is the
@@ -102,7 +102,7 @@ func (r *run) publish() {
 	if r.gaps && r.rng.IntN(8) == 0 {
 		seq = max(r.q.next[p], 1) + uint64(r.rng.IntN(3)*r.rng.IntN(1000))
 		if r.rng.IntN(20) == 0 {
-			seq = uint64(r.rng.IntN(50)) // often an old one
+			seq = uint64(r.rng.IntN(50)) // often an existing one
 		}
 	}
 	it.Handle = MakeHandle(p, seq)
@@ -127,7 +127,7 @@ func (r *run) publish() {
 	}
 }
 
-// publishFront chooses the number itself at times, as replay does.
+// publishFront sometimes chooses the number itself, as a replay does.
 func (r *run) publishFront(it Item) {
 	it.Handle = MakeHandle(uint8(r.prios), 0)
 	low := r.q.low[uint8(r.prios)]
@@ -148,7 +148,7 @@ func (r *run) publishFront(it Item) {
 	}
 }
 
-// window compares what is at some places.
+// window compares the messages at some positions.
 func (r *run) window() {
 	all := r.q.waiting()
 	place, n := r.rng.IntN(len(all)+2), r.rng.IntN(300)
@@ -188,7 +188,7 @@ func (r *run) next() {
 	}
 }
 
-// pick returns a live message, or a handle that is not live.
+// pick returns the handle of a live message, or one that is not live.
 func (r *run) pick() Handle {
 	if len(r.q.live) == 0 || r.rng.IntN(20) == 0 {
 		return MakeHandle(uint8(r.rng.IntN(r.prios)), uint64(r.rng.IntN(3000)))
@@ -269,7 +269,7 @@ func (r *run) lend() {
 	}
 }
 
-// dropNext is what a length limit does.
+// dropNext drops the next message, like a length limit.
 func (r *run) dropNext() {
 	want := r.q.first(r.now, r.now)
 	it := r.s.Next(r.now)
@@ -287,7 +287,7 @@ func (r *run) dropNext() {
 	requireItem(r.t, &got, &r.q.remove(func(it *twinItem) bool { return it.Handle == h })[0])
 }
 
-// expire lends what is over, mostly a part of it, and mostly settles that.
+// expire lends expired messages, usually some of them, and usually settles them.
 func (r *run) expire() {
 	n, due := 1+r.rng.IntN(30), r.q.expired(r.now)
 	if r.rng.IntN(3) == 0 {
@@ -299,7 +299,7 @@ func (r *run) expire() {
 	}
 	for _, h := range lent {
 		want := r.q.find(h)
-		if want == nil || !want.over(r.now) { // one that was lent before is unacked
+		if want == nil || !want.over(r.now) { // it was lent before and is unacked
 			r.t.Fatalf("lent %x: %+v", h, want)
 		}
 		want.status = Unacked
@@ -312,7 +312,7 @@ func (r *run) expire() {
 	if at := r.s.NextEvent(); due > n && at > r.now {
 		r.t.Fatalf("next event %d with %d more over at %d", at, due-n, r.now)
 	}
-	if due < n { // so it has looked everywhere
+	if due < n { // so it has examined everything
 		r.s.Due(r.now)
 		r.q.due(r.now)
 		if at := r.s.NextEvent(); at != r.q.nextEvent() && at <= r.now {
@@ -320,7 +320,7 @@ func (r *run) expire() {
 		}
 	}
 	if r.rng.IntN(4) == 0 {
-		return // they stay out, or come back by requeue
+		return // they stay unacked until a requeue
 	}
 	for _, h := range lent {
 		got, ok := r.s.Settle(h)
@@ -371,7 +371,7 @@ func (r *run) restart() {
 		r.t.Fatal("hash differs after restore")
 	}
 	r.q.restart()
-	r.s.Purge(nil, nil) // must not disturb what is frozen
+	r.s.Purge(nil, nil) // must not change the frozen messages
 	if string(frozen.AppendTo(nil)) != string(before) {
 		r.t.Fatal("frozen state changed")
 	}

@@ -1,15 +1,15 @@
 package queue
 
-// NextEvent returns when LendExpired or Due may next have something to do (unix ms), never later
-// than the first such moment; math.MaxInt64 if there is none. It can be too early once, until both
-// have run at that time.
+// NextEvent returns when LendExpired or Due next has something to do (unix ms), never later than
+// the first such moment; math.MaxInt64 if there is none. It can be too early once, until both have
+// run at that time.
 func (s *Deliveries) NextEvent() int64 {
 	return min(s.expiring.topKey(byExpiry), s.due.topKey(byDue))
 }
 
 // LendExpired marks up to n messages with Expires <= now as unacked, whatever their position,
-// unless they are unacked already, and appends their handles to dst, in no particular order. If it
-// appends n of them there may be more: NextEvent is not after now as long as there are.
+// unless they are unacked already, and appends their handles to dst in no particular order. If it
+// appends n handles, there may be more: NextEvent is not after now as long as there are.
 func (s *Deliveries) LendExpired(now int64, n int, dst []Handle) []Handle {
 	if s.expiring.topKey(byExpiry) > now {
 		return dst
@@ -37,8 +37,8 @@ func (s *Deliveries) LendExpired(now int64, n int, dst []Handle) []Handle {
 	return dst
 }
 
-// Due makes the scheduled messages whose time has come ready. Next, Peek and similar methods do
-// that, too.
+// Due makes scheduled messages ready whose time has come. Next, Peek and similar methods do so,
+// too.
 func (s *Deliveries) Due(now int64) {
 	if s.due.topKey(byDue) > now {
 		return

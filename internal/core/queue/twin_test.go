@@ -8,7 +8,7 @@ import (
 	"fiveways.dev/fiveways/internal/core/message"
 )
 
-// twin does what State does, over one sorted slice.
+// twin is a naive State over one sorted slice.
 type twin struct {
 	live []twinItem // in delivery order
 	next map[uint8]uint64
@@ -43,7 +43,7 @@ func (q *twin) publish(it Item) Handle {
 	return it.Handle
 }
 
-// publishFront puts a message before all of its priority; seq is 0 or its number.
+// publishFront adds a message in front of all others of its priority; seq is its number or 0.
 func (q *twin) publishFront(it Item, seq uint64) Handle {
 	p := it.Handle.Priority()
 	if q.low[p] == 0 {
@@ -66,7 +66,7 @@ func (q *twin) publishFront(it Item, seq uint64) Handle {
 	return it.Handle
 }
 
-// last is first from the other end.
+// last is like first, but from the other end.
 func (q *twin) last(now int64) *twinItem {
 	q.due(now)
 	for i := len(q.live) - 1; i >= 0; i-- {
@@ -77,7 +77,7 @@ func (q *twin) last(now int64) *twinItem {
 	return nil
 }
 
-// waiting are the handles of the ready messages, parked ones too.
+// waiting returns the handles of the ready messages, including parked ones.
 func (q *twin) waiting() (all []Handle) {
 	for _, it := range q.live {
 		if it.status == Ready || it.status == Parked {
@@ -106,7 +106,7 @@ func (q *twin) first(now, until int64) *twinItem {
 	return nil
 }
 
-// over tells that the message has expired and is not out.
+// over reports whether the message has expired and is not unacked.
 func (it *twinItem) over(now int64) bool {
 	return it.status != Unacked && it.Expires != 0 && it.Expires <= now
 }
@@ -153,7 +153,7 @@ func (q *twin) due(now int64) {
 	}
 }
 
-// remove takes out what match picks and returns it in delivery order.
+// remove removes the messages that match selects, and returns them in delivery order.
 func (q *twin) remove(match func(*twinItem) bool) []Item {
 	var gone []Item
 	q.live = slices.DeleteFunc(q.live, func(it twinItem) bool {
@@ -166,7 +166,7 @@ func (q *twin) remove(match func(*twinItem) bool) []Item {
 	return gone
 }
 
-// restart keeps what a snapshot keeps.
+// restart keeps only what a snapshot keeps.
 func (q *twin) restart() {
 	q.remove(func(it *twinItem) bool { return it.Flags&Persistent == 0 })
 	for i := range q.live {
@@ -179,7 +179,7 @@ func (q *twin) restart() {
 	}
 }
 
-// nextEvent is the exact time of the next expiry or due.
+// nextEvent returns the exact time of the next expiry or due time.
 func (q *twin) nextEvent() int64 {
 	at := int64(never)
 	for _, it := range q.live {
@@ -193,7 +193,7 @@ func (q *twin) nextEvent() int64 {
 	return at
 }
 
-// requireSame compares everything that can be seen of both.
+// requireSame compares everything visible of both.
 func (q *twin) requireSame(t *testing.T, s *State) {
 	t.Helper()
 	s.check()
@@ -251,8 +251,8 @@ func (q *twin) requireSame(t *testing.T, s *State) {
 	}
 }
 
-// requireItem compares all fields; an Env may be missing but not wrong, and a place in the scratch
-// log is not compared.
+// requireItem compares all fields. An Env may be missing but not wrong, and positions in the
+// scratch log are not compared.
 func requireItem(t *testing.T, got, want *Item) {
 	t.Helper()
 	if got.Env != nil && string(got.Env) != string(want.Env) {

@@ -1,8 +1,7 @@
 package queue
 
-// Window calls fn for n of the ready messages, including parked ones, in delivery order from an
-// index on; 0 is the first of them. It gets there from the nearer end, by chunks and not by
-// messages.
+// Window calls fn for n of the ready messages, including parked ones, in delivery order, starting
+// at index place. It walks from the nearer end, by chunks rather than messages.
 func (s *Deliveries) Window(place, n int, fn func(*Item)) {
 	if n <= 0 || place >= s.Ready() {
 		return
@@ -43,7 +42,7 @@ func (s *Deliveries) Window(place, n int, fn func(*Item)) {
 func (c *chunk) waiting() int { return int(c.ready) + c.state[Parked-1].count() }
 
 // placeFromFirst finds the chunk with the ready or parked message at an index, and how many such
-// messages it has before it.
+// messages precede it in the chunk.
 func (s *Deliveries) placeFromFirst(place int) (lane, row, skip int) {
 	for lane, l := range s.lanes {
 		for i := l.head; i < len(l.row); i++ {
@@ -61,7 +60,7 @@ func (s *Deliveries) placeFromFirst(place int) (lane, row, skip int) {
 
 // placeFromLast is placeFromFirst from the other end.
 func (s *Deliveries) placeFromLast(place int) (lane, row, skip int) {
-	behind := s.Ready() - place // counted with the one at the place
+	behind := s.Ready() - place // including the one at place
 	for lane := len(s.lanes) - 1; lane >= 0; lane-- {
 		l := s.lanes[lane]
 		for i := len(l.row) - 1; i >= l.head; i-- {

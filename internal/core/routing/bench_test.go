@@ -8,7 +8,7 @@ import (
 	"fiveways.dev/fiveways/internal/core/message"
 )
 
-// wideTopic binds n patterns of the shape device.<n>.temp to 1000 queues.
+// wideTopic binds n patterns of the form device.<n>.temp to 1000 queues.
 func wideTopic(tb testing.TB, n int) *Table {
 	table := New()
 	for i := range n {
@@ -122,7 +122,7 @@ func BenchmarkRouteHeaders100(b *testing.B) {
 	}
 }
 
-// BenchmarkRouteSelectors has a fanout to n queues, each with a selector of its own, one of which
+// BenchmarkRouteSelectors has a fanout to n queues, each with its own selector, of which one
 // matches.
 func BenchmarkRouteSelectors(b *testing.B) {
 	for _, n := range []int{1, 100} {

@@ -12,10 +12,10 @@ import (
 	"fiveways.dev/fiveways/internal/core/message"
 )
 
-// QueueID identifies a queue for ever; a queue declared again under an old name gets a new one.
+// QueueID identifies a queue forever. A queue declared again under an old name gets a new ID.
 type QueueID uint64
 
-// Destination is a queue or, where Exchange is not empty, an exchange.
+// Destination is a queue or, if Exchange is not empty, an exchange.
 type Destination struct {
 	Queue    QueueID
 	Exchange string
@@ -28,9 +28,9 @@ func (d Destination) appendKey(key []byte) []byte {
 	return binary.BigEndian.AppendUint64(append(key, 'q'), uint64(d.Queue))
 }
 
-// Binding leads messages from an exchange to a queue, or to the exchange ToExchange if that is not
-// empty. Source, destination, key and arguments together identify it; arguments are equal if they
-// hold the same names, types and values in any order. The arguments x-selector (package selector),
+// Binding routes messages from an exchange to a queue, or to the exchange ToExchange if that is not
+// empty. Source, destination, key and arguments together identify it. Arguments are equal if they
+// have the same names, types and values in any order. The arguments x-selector (package selector),
 // x-sql-selector and x-sql-trigger (Conditions) are conditions that a message must meet in addition
 // to the exchange's type.
 type Binding struct {
@@ -40,7 +40,7 @@ type Binding struct {
 	Key        string
 	Args       message.Table
 
-	condition *condition // nil: none. Invariant: bindings of one exchange that have the same texts share it.
+	condition *condition // nil: none. Invariant: bindings of one exchange with the same texts share it.
 }
 
 // Destination returns where the binding leads.
@@ -74,7 +74,7 @@ func (b *Binding) destKey() string {
 	return string(b.appendTail(appendPart(b.Destination().appendKey(nil), b.Source)))
 }
 
-// siblings are the bindings that share source, destination and condition with b, without b itself.
+// siblings are the bindings with the same source, destination and condition as b, except b itself.
 type siblings struct {
 	index *btree.Map[string, *Binding] // bySource, without b
 	b     *Binding
@@ -118,8 +118,8 @@ func collect(index *btree.Map[string, *Binding], prefix []byte) []*Binding {
 }
 
 // Bind adds a binding. added is false, and the table unchanged, if it exists already. The caller
-// has checked that the queue exists, and does not change b.Args afterwards. Errors:
-// ErrDefaultExchange, ErrNoExchange (its Exchange says which side is missing), ErrInvalidBinding.
+// must have checked that the queue exists, and must not change b.Args afterwards. Errors:
+// ErrDefaultExchange, ErrNoExchange (its Exchange is the missing one), ErrInvalidBinding.
 func (t *Table) Bind(b Binding) (next *Table, added bool, err error) { return t.bind(b, true) }
 
 // Rebind is Bind for a binding that was accepted before: if its condition cannot be compiled now,
@@ -167,7 +167,7 @@ func (t *Table) ends(b *Binding) (*Exchange, error) {
 	return x, nil
 }
 
-// Unbind removes a binding. removed is false, and the table unchanged, if there is none like it.
+// Unbind removes a binding. removed is false, and the table unchanged, if it does not exist.
 func (t *Table) Unbind(b Binding) (next *Table, removed bool) {
 	found, ok := t.bySource.Get(b.sourceKey())
 	if !ok {

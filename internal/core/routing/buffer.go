@@ -6,30 +6,30 @@ import (
 	"fiveways.dev/fiveways/internal/core/message"
 )
 
-// Buffer is an exchange buffer: a queue that belongs to an exchange, where messages wait or copies
-// of them are kept.
+// Buffer is an exchange buffer: a queue that belongs to an exchange and holds messages or copies of
+// them.
 type Buffer struct {
 	Queue QueueID // 0: none
-	Copy  bool    // it gets a copy, and routing continues with the bindings; otherwise the message stops there
-	// Holds reports whether a message with these headers stops there; nil: every message does.
-	// Others pass it, so that exchanges bound in a cycle do not hand a message to each other for
-	// ever.
+	Copy  bool    // it gets a copy, and routing continues with the bindings; otherwise the message stops here
+	// Holds reports whether a message with these headers stops in the buffer; nil means that every
+	// message does. Others pass it, so that exchanges bound in a cycle do not pass a message to
+	// each other forever.
 	Holds func(headers []byte) bool
 }
 
-// Past says which buffers a message passes.
+// Past is the set of buffers that a message passes.
 type Past uint8
 
 const (
-	PastNone  Past = iota // it stops at each
-	PastFirst             // it leaves the buffer of the exchange where routing begins
-	PastAll               // it passes all, to find which queues would get it in the end with the present bindings
+	PastNone  Past = iota // it stops at each buffer
+	PastFirst             // it leaves the buffer of the exchange where routing starts
+	PastAll               // it passes all, to find the queues that would finally get it with the current bindings
 )
 
 // Buffer returns the buffer of the exchange.
 func (x *Exchange) Buffer() Buffer { return x.buffer }
 
-// SetBuffer gives an exchange its buffer. Error: ErrNoExchange.
+// SetBuffer sets the buffer of an exchange. It returns ErrNoExchange if there is no such exchange.
 func (t *Table) SetBuffer(name string, buffer Buffer) (*Table, error) {
 	x, ok := t.exchanges.Get(name)
 	if !ok {
@@ -55,12 +55,11 @@ func (r *Route) atBuffer(x *Exchange, m *Message, first bool) bool {
 		}
 	}
 	r.addQueue(x.buffer.Queue)
-	r.matched = !x.buffer.Copy // a copy does not make the alternate exchange unnecessary
+	r.matched = !x.buffer.Copy // a copy does not replace the alternate exchange
 	return !x.buffer.Copy
 }
 
-// newDelayed returns the matcher of the type that a delayed exchange routes by when a message is
-// due.
+// newDelayed returns the matcher of the type that a delayed exchange uses when a message is due.
 func newDelayed(spec *ExchangeSpec) (matcher, error) {
 	v, _ := spec.Args.Get("x-delayed-type")
 	inner, ok := v.(string)
@@ -75,10 +74,11 @@ func newDelayed(spec *ExchangeSpec) (matcher, error) {
 	return newMatcher(&by)
 }
 
-// defaultHistory is how many messages a recent-history exchange keeps unless it says otherwise.
+// defaultHistory is how many messages a recent-history exchange keeps by default.
 const defaultHistory = 20
 
-// HistoryLength reads how many messages a recent-history exchange keeps. Error: ErrInvalidArgument.
+// HistoryLength returns how many messages a recent-history exchange keeps. It returns
+// ErrInvalidArgument if the argument is invalid.
 func HistoryLength(args message.Table) (int64, error) {
 	v, ok := args.Get("x-recent-history-length")
 	if !ok {

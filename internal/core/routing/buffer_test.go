@@ -8,8 +8,8 @@ import (
 	"fiveways.dev/fiveways/internal/core/message"
 )
 
-// Exchange a holds messages, b copies them; both lead to queues and a also to b. The buffers are
-// queues 100 and 200.
+// buffers returns a table in which exchange a holds messages and b copies them. Both route to
+// queues, and a also to b. The buffers are queues 100 and 200.
 func buffers(t *testing.T) *Table {
 	table := New()
 	table = declare(t, table, ExchangeSpec{Name: "a", Type: TypeFanout})
@@ -60,7 +60,7 @@ func TestDelayedTypeAndHistoryLength(t *testing.T) {
 	for _, k := range []struct {
 		kind, arg string
 		value     any
-		want      string // of the refusal, "" for none
+		want      string // of the refusal, "" if accepted
 	}{
 		{TypeDelayed, "x-delayed-type", "topic", ""},
 		{TypeDelayed, "x-delayed-type", TypeHash, ""},

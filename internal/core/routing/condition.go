@@ -9,36 +9,36 @@ import (
 	"fiveways.dev/fiveways/internal/core/selector"
 )
 
-// Condition is what a binding requires of a message in addition to the exchange's type. Many
-// goroutines use it at once.
+// Condition is a requirement of a binding in addition to the exchange's type. Many goroutines use
+// it concurrently.
 type Condition interface {
 	Match(m *Message) bool
 }
 
-// Conditions compile conditions, by the name of the argument that holds the text; true and false
-// count as texts.
+// Conditions maps the names of arguments with conditions to functions that compile them. true and
+// false count as texts.
 type Conditions map[string]func(text string) (Condition, error)
 
-// selectorArg is the argument that holds a condition in the language of package selector, which
-// every table knows.
+// selectorArg is the argument with a condition in the language of package selector, which every
+// table supports.
 const selectorArg = "x-selector"
 
-// conditionArgs are the arguments of a binding that hold conditions. A table knows the language of
-// the first one and those that it was given. A binding with a condition in an unknown language must
-// not be treated as one without.
+// conditionArgs are the arguments of a binding that hold conditions. A table supports the first one
+// and those in its Conditions. A binding with a condition in an unknown language must not be
+// treated as one without.
 var conditionArgs = []string{selectorArg, "x-sql-selector", copyArg}
 
-// copyArg marks a binding that copies what passes: senders that publish separate messages for
-// copies (Message.Apart) treat it so. For all others it is an ordinary binding.
+// copyArg marks a binding that copies matching messages. This matters only for senders that publish
+// copies as separate messages (Message.Apart). For all others it is an ordinary binding.
 const copyArg = "x-sql-trigger"
 
 func isCondition(arg string) bool { return slices.Contains(conditionArgs, arg) }
 
 // condition is all the conditions of a binding. It is immutable.
 type condition struct {
-	key    string      // the arguments
-	all    []Condition // must hold
-	copies bool        // the binding has copyArg: what passes is copied
+	key    string      // must all hold
+	all    []Condition // the binding has copyArg: matching messages are copied
+	copies bool        // why a condition cannot be compiled; then nothing matches
 	broken error       // nil, or why a condition cannot be compiled: then nothing matches
 }
 
@@ -54,8 +54,7 @@ func (c *condition) match(m *Message) bool {
 	return true
 }
 
-// Broken returns why the binding, which was accepted before, matches nothing; nil if it is in
-// order.
+// Broken returns why the binding, which was accepted earlier, matches nothing, or nil if it works.
 func (b *Binding) Broken() error {
 	if b.condition == nil {
 		return nil
@@ -63,17 +62,17 @@ func (b *Binding) Broken() error {
 	return b.condition.broken
 }
 
-// Admits reports whether the condition of a binding of the table accepts a message, whatever the
-// exchange's type requires.
+// Admits reports whether the condition of a binding of the table accepts a message, regardless of
+// the exchange's type.
 func (t *Table) Admits(b *Binding, m *Message) bool {
 	have, ok := t.bySource.Get(b.sourceKey())
 	m.exchange = b.Source
 	return ok && (have.condition == nil || have.condition.match(m))
 }
 
-// conditionOf returns the condition in the arguments of a new binding, nil if they have none, and
-// shares an equal one of another binding of the exchange. The error is an ErrInvalidBinding; the
-// condition is broken then.
+// conditionOf returns the condition in the arguments of a new binding, nil if they have none. It
+// shares an equal one of another binding of the exchange. The error is an ErrInvalidBinding; then
+// the condition is broken.
 func (t *Table) conditionOf(x *Exchange, b *Binding) (*condition, error) {
 	var args message.Table
 	for _, name := range conditionArgs {
@@ -102,7 +101,7 @@ func (t *Table) conditionOf(x *Exchange, b *Binding) (*condition, error) {
 	return c, c.broken
 }
 
-// compile makes a condition of the argument of that name.
+// compile compiles the condition in an argument.
 func (t *Table) compile(name string, arg any) (Condition, error) {
 	compile := t.conditions[name]
 	if name == selectorArg {

@@ -8,7 +8,7 @@ import (
 	"fiveways.dev/fiveways/internal/core/message"
 )
 
-// bodies is a language for tests: a message passes whose body begins with the text.
+// bodies is a condition language for tests: the message body must begin with the text.
 type bodies struct {
 	text  string
 	tried *int
@@ -49,8 +49,8 @@ func sql(text string, more ...message.Field) message.Table {
 	return append(message.Table{{Name: "x-sql-selector", Value: text}}, more...)
 }
 
-// A condition of another language is tried once for all bindings of an exchange that have it, and
-// sees the body.
+// TestConditions checks that a condition in another language is evaluated once for all bindings of
+// an exchange that have it, and sees the body.
 func TestConditions(t *testing.T) {
 	conditions, compiled, tried := testConditions()
 	table := NewWith(conditions)
@@ -61,11 +61,11 @@ func TestConditions(t *testing.T) {
 	table = bind(t, table, Binding{Source: "x", ToQueue: 4, Args: sql("ab")})
 	table = bind(t, table, Binding{Source: "x", ToQueue: 5})
 	table = bind(t, table, Binding{Source: "x", ToQueue: 6, Args: sql("a", message.Field{Name: "x-selector", Value: "routing_key = 'k'"})})
-	if *compiled != 3 { // once with the other condition
+	if *compiled != 3 { // once, together with the other condition
 		t.Errorf("%d were compiled", *compiled)
 	}
 	requireRoute(t, table, "x", Message{Body: []byte("abc")}, 1, 2, 3, 4, 5)
-	if *tried != 2 { // the selector said no before
+	if *tried != 2 { // the selector had already refused
 		t.Errorf("%d tries", *tried)
 	}
 	requireRoute(t, table, "x", Message{Body: []byte("a"), Key: []byte("k"), Props: []byte{0, 0}}, 1, 2, 3, 5, 6)
@@ -75,7 +75,8 @@ func TestConditions(t *testing.T) {
 	checkInvariants(t, table)
 }
 
-// Conditions hold between exchanges, and on the way to an exchange that is met twice.
+// TestConditionsBetweenExchanges checks conditions of bindings between exchanges, and on the way to
+// an exchange that is reached twice.
 func TestConditionsBetweenExchanges(t *testing.T) {
 	conditions, _, _ := testConditions()
 	table := NewWith(conditions)
@@ -92,8 +93,8 @@ func TestConditionsBetweenExchanges(t *testing.T) {
 	checkInvariants(t, table)
 }
 
-// What cannot be understood is refused; what was accepted once is kept and matches nothing, and can
-// be unbound.
+// TestBrokenConditions checks that an invalid condition is refused, and that one that was accepted
+// earlier is kept, matches nothing, and can be unbound.
 func TestBrokenConditions(t *testing.T) {
 	conditions, _, _ := testConditions()
 	for _, c := range []struct {

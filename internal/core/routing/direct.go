@@ -21,7 +21,7 @@ func (s *destinations) with(d Destination) *destinations {
 	return &next
 }
 
-// without returns nil once the set is empty.
+// without returns the set without d, or nil if that is empty.
 func (s *destinations) without(d Destination) *destinations {
 	next := *s
 	if d.Exchange != "" {
@@ -55,7 +55,7 @@ func (byQueueName) match(m *Message, r *Route) {
 
 // direct matches equal keys.
 type direct struct {
-	keys *btree.Map[string, *destinations] // nil = none
+	keys *btree.Map[string, *destinations] // nil if empty
 }
 
 func (direct) check(*Binding) error { return nil }
@@ -100,7 +100,7 @@ func (x direct) matchKey(key []byte, r *Route) {
 	}
 }
 
-// copyMap returns a map that may be changed without changing m; nil stands for an empty one.
+// copyMap returns a copy of m that may be changed; nil stands for an empty map.
 func copyMap[K string | uint64, V any](m *btree.Map[K, V]) *btree.Map[K, V] {
 	if m == nil {
 		return btree.NewMap[K, V](degree)
@@ -108,7 +108,7 @@ func copyMap[K string | uint64, V any](m *btree.Map[K, V]) *btree.Map[K, V] {
 	return m.Copy()
 }
 
-// fanout matches always.
+// fanout matches every message.
 type fanout struct{ set *destinations }
 
 func (fanout) check(*Binding) error { return nil }

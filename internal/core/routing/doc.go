@@ -3,22 +3,22 @@
 //
 // A Table is an immutable snapshot. Every change returns a new Table that shares almost all of its
 // structure with the old one, so the broker keeps the current one behind an atomic pointer and
-// publishers route without a lock. Old tables go on answering as before.
+// publishers route without a lock. Old tables stay valid.
 //
-// Concurrency: any number of goroutines may read any tables. Changes, on whichever table, are made
-// by one goroutine at a time (or under one lock), because the newest version of a list appends into
-// spare capacity that it shares with older ones.
+// Concurrency: any number of goroutines may read any tables. Changes, on whichever table, must be
+// made by one goroutine at a time (or under one lock), because the newest version of a list appends
+// to spare capacity that it shares with older ones.
 //
 // Invariants:
 //   - bySource and byDest hold the same bindings, each once, under keys that spell out the whole
 //     binding, so that the bindings of an exchange or a destination are one contiguous range;
 //   - both ends of a binding exist: deleting an exchange or a queue deletes its bindings on either
 //     side;
-//   - a destination stands at most once in each destination set, however many bindings brought it
+//   - a destination is at most once in each destination set, however many bindings lead
 //     there.
 //
 // The persistent maps are copy-on-write B-trees of tidwall/btree. They were preferred to
-// hashicorp/go-immutable-radix because that one keeps a channel for each node and leaf, which
-// 100,000 bindings in three maps would pay for in memory, and because ordered string keys give the
-// listings by prefix for nothing.
+// hashicorp/go-immutable-radix, which keeps a channel for each node and leaf and so needs much
+// memory for 100,000 bindings in three maps, and because ordered string keys make it easy to list
+// by prefix.
 package routing

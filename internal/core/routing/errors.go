@@ -17,11 +17,11 @@ var (
 	ErrInequivalent    = errors.New("routing: exchange is declared with other properties")
 )
 
-// Error is one refused operation. Unwrap gives its kind.
+// Error is a refused operation. It unwraps to its kind.
 type Error struct {
 	Kind     error
 	Exchange string
-	Text     string // the text for the client, if it does not name the vhost; else empty
+	Text     string // the text for the client, if it does not name the vhost; otherwise empty
 }
 
 func (e *Error) Error() string {

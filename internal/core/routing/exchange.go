@@ -38,12 +38,12 @@ type ExchangeSpec struct {
 type Exchange struct {
 	Spec ExchangeSpec
 
-	alternate string // in force: the argument's, else the policy's
+	alternate string // the one in force: the argument's, otherwise the policy's
 	bindings  int
 	buffer    Buffer
 	traffic   *Traffic
-	matcher   matcher    // of the bindings without a condition
-	selected  []selected // the others, by condition; nil if there are none
+	matcher   matcher    // of bindings without a condition
+	selected  []selected // the other bindings, by condition; nil if there are none
 }
 
 // matcher finds the destinations of a message among the bindings of one exchange. add and remove
@@ -59,8 +59,8 @@ type matcher interface {
 // BindingCount returns how many bindings have this exchange as their source.
 func (x *Exchange) BindingCount() int { return x.bindings }
 
-// Alternate returns the alternate exchange in force ("" = none): that of the argument, else that of
-// the policy.
+// Alternate returns the alternate exchange in force: that of the argument, otherwise that of the
+// policy, or "" if there is none.
 func (x *Exchange) Alternate() string { return x.alternate }
 
 // ValidType reports whether an exchange of this type can be declared.
@@ -109,8 +109,8 @@ func (t *Table) Exchanges() iter.Seq[*Exchange] {
 // ExchangeCount returns how many exchanges there are.
 func (t *Table) ExchangeCount() int { return t.exchanges.Len() }
 
-// DeclareExchange adds an exchange. If it exists with the same type, flags and alternate, the table
-// is returned unchanged (other arguments are not compared); else the error is an
+// DeclareExchange adds an exchange. If one exists with the same type, flags and alternate, the
+// table is returned unchanged (other arguments are not compared); otherwise the error is an
 // *InequivalentError. Further errors: ErrReservedName, ErrUnknownType, ErrInvalidArgument.
 func (t *Table) DeclareExchange(spec ExchangeSpec) (*Table, error) {
 	if old, ok := t.exchanges.Get(spec.Name); ok {
@@ -168,7 +168,7 @@ func argPhrase(s string, typed bool) string {
 }
 
 // SetPolicyAlternate sets the alternate exchange that a policy gives an exchange ("": none). The
-// exchange's own argument wins.
+// exchange's own argument takes precedence.
 func (t *Table) SetPolicyAlternate(name, alternate string) (*Table, error) {
 	x, ok := t.exchanges.Get(name)
 	if !ok {

@@ -37,11 +37,11 @@ func TestAlternateExchange(t *testing.T) {
 	table = bind(t, table, Binding{Source: "b", ToQueue: 2, Key: "l"})
 	requireRoute(t, table, "a", keyed("k"), 1)
 	requireRoute(t, table, "a", keyed("l"), 2)
-	requireRoute(t, table, "a", keyed("m")) // round the loop once
+	requireRoute(t, table, "a", keyed("m")) // once round the loop
 	table = bind(t, table, Binding{Source: "c", ToQueue: 3})
 	requireRoute(t, table, "a", keyed("m"), 3)
 
-	// A match that leads to an exchange is a match, even if nothing comes of it there; and each
+	// A match that leads to an exchange is a match, even if that exchange routes to no queue. Each
 	// exchange has its own alternate.
 	table = bind(t, table, Binding{Source: "a", ToExchange: "amq.direct", Key: "n"})
 	requireRoute(t, table, "a", keyed("n"))
@@ -53,7 +53,7 @@ func TestAlternateExchange(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	requireRoute(t, gone, "a", keyed("m")) // a missing alternate drops
+	requireRoute(t, gone, "a", keyed("m")) // a missing alternate drops the message
 }
 
 func TestPolicyAlternate(t *testing.T) {
@@ -83,7 +83,8 @@ func TestPolicyAlternate(t *testing.T) {
 	requireRoute(t, table, "bare", keyed("k"))
 }
 
-// A result of many queues and exchanges goes through the hashed half of the scratch sets.
+// TestWideGraph uses the hashed half of the scratch sets, with results of many queues and
+// exchanges.
 func TestWideGraph(t *testing.T) {
 	table := New()
 	var want []QueueID
@@ -101,7 +102,7 @@ func TestWideGraph(t *testing.T) {
 	want = slices.Compact(want)
 	requireRoute(t, table, "amq.fanout", keyed(""), want...)
 
-	var r Route // used again for a smaller and then the same message: nothing is left over
+	var r Route // reused for a smaller and then the same message: nothing must be left over
 	for _, step := range []struct {
 		exchange string
 		want     int
@@ -123,7 +124,7 @@ func TestOldTablesAnswerAsBefore(t *testing.T) {
 		table = bind(t, table, Binding{Source: "amq.direct", ToQueue: id, Key: "k"})
 		table = bind(t, table, Binding{Source: "amq.match", ToQueue: id})
 	}
-	// Two lines of descent from one ancestor: the second must not write into what the first one
+	// Two tables derived from one ancestor: the second must not overwrite what the first has
 	// appended.
 	base := history[100]
 	left := bind(t, base, Binding{Source: "amq.fanout", ToQueue: 1001})
@@ -150,8 +151,9 @@ func TestOldTablesAnswerAsBefore(t *testing.T) {
 	checkInvariants(t, table)
 }
 
-// Readers see whole tables while one goroutine changes them: of the queues 1..n, bound and unbound
-// in order, always a prefix. The race detector watches the rest.
+// TestRouteWhileChanging checks that readers see whole tables while one goroutine changes them:
+// always a prefix of the queues 1..n, which are bound and unbound in order. The race detector
+// checks the rest.
 func TestRouteWhileChanging(t *testing.T) {
 	var current atomic.Pointer[Table]
 	current.Store(New())

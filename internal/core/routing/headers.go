@@ -7,19 +7,19 @@ import (
 	"fiveways.dev/fiveways/internal/core/message"
 )
 
-// headers matches the message's headers against the arguments of each binding; keys do not matter.
-// Routing walks all bindings.
+// headers matches the message's headers against the arguments of each binding and ignores keys.
+// Routing checks all bindings.
 type headers struct{ rules list[*headerRule] }
 
 // headerRule is one binding's arguments, compiled. It is immutable.
 type headerRule struct {
 	b     *Binding
-	any   bool // one condition is enough; else all must hold
+	any   bool // one condition is enough; otherwise all must hold
 	wants []field
 }
 
-// field is a header in comparable form. A nil value stands for void, which in a rule means: the
-// header exists.
+// field is a header in comparable form. A nil value stands for void. In a rule it means that the
+// header must exist.
 type field struct {
 	name  string
 	value any
@@ -31,7 +31,7 @@ func (headers) check(b *Binding) error {
 }
 
 func (x headers) add(b *Binding, _ siblings) matcher {
-	rule, _ := compileRule(b) // checked before
+	rule, _ := compileRule(b) // checked when it was bound
 	return headers{x.rules.with(rule)}
 }
 
@@ -56,7 +56,8 @@ func (x headers) match(m *Message, r *Route) {
 	}
 }
 
-// holds: with no conditions "all" matches every message and "any" none.
+// holds reports whether the rule matches. Without conditions, "all" matches every message and "any"
+// none.
 func (h *headerRule) holds(have []field) bool {
 	for _, want := range h.wants {
 		if holds(want, have) == h.any {

@@ -8,10 +8,10 @@ import (
 	"fiveways.dev/fiveways/internal/core/message"
 )
 
-// New is a table without conditions.
+// New returns a table without conditions.
 func New() *Table { return NewWith(nil) }
 
-// declare adds an exchange that the test needs.
+// declare adds an exchange, which must succeed.
 func declare(t testing.TB, table *Table, spec ExchangeSpec) *Table {
 	t.Helper()
 	next, err := table.DeclareExchange(spec)
@@ -69,7 +69,7 @@ func withHeaders(table message.Table) Message {
 	return Message{Headers: message.AppendTable(nil, table)[4:], Props: p.Append(nil)}
 }
 
-// checkInvariants looks at what the package comment promises.
+// checkInvariants checks the invariants of the package comment.
 func checkInvariants(t testing.TB, table *Table) {
 	t.Helper()
 	counts, selecting := map[string]int{}, map[string]int{}

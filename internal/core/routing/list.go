@@ -2,11 +2,11 @@ package routing
 
 import "slices"
 
-// list is a persistent slice: with and without return a new list and leave the old one as it was.
-// Appending to the newest version is amortised O(1), since it writes into spare capacity that no
+// list is a persistent slice: with and without return a new list and leave the old one unchanged.
+// Appending to the newest version is amortized O(1), because it writes to spare capacity that no
 // other version can see; removing copies.
 //
-// Invariant: *used is the length of the longest version on this backing array; only that version
+// Invariant: *used is the length of the longest version on this backing array. Only that version
 // may append in place.
 type list[T comparable] struct {
 	items []T

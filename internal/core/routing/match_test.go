@@ -21,7 +21,7 @@ func TestDirect(t *testing.T) {
 	requireRoute(t, table, "amq.direct", Message{Key: []byte("a"), Also: [][]byte{[]byte("b"), []byte("a")}}, 1, 2, 3)
 
 	table = unbind(t, table, Binding{Source: "amq.direct", ToQueue: 1, Key: "a"})
-	requireRoute(t, table, "amq.direct", keyed("a"), 1, 3) // the binding with an argument is left
+	requireRoute(t, table, "amq.direct", keyed("a"), 1, 3) // the binding with an argument remains
 	table = unbind(t, table, Binding{Source: "amq.direct", ToQueue: 1, Key: "a", Args: message.Table{{Name: "x", Value: true}}})
 	requireRoute(t, table, "amq.direct", keyed("a"), 3)
 }
@@ -86,7 +86,7 @@ func TestTopicManyHashesStayCheap(t *testing.T) {
 		key += ".a"
 	}
 	table := bind(t, New(), Binding{Source: "amq.topic", ToQueue: 1, Key: pattern + ".b"})
-	requireRoute(t, table, "amq.topic", keyed(key)) // trying all splits would take longer than the universe has
+	requireRoute(t, table, "amq.topic", keyed(key)) // trying all splits would never end
 	requireRoute(t, table, "amq.topic", keyed(key+".b"), 1)
 }
 
@@ -190,7 +190,7 @@ func TestRefusedBindings(t *testing.T) {
 	}
 }
 
-// spread counts where n messages go; every message must reach exactly one queue.
+// spread counts which queues n messages are routed to; every message must reach exactly one.
 func spread(t *testing.T, table *Table, n int, message func(i int) Message) map[QueueID]int {
 	t.Helper()
 	got := map[QueueID]int{}
@@ -300,7 +300,8 @@ func TestHashArguments(t *testing.T) {
 	}
 }
 
-// The hash decides where keys live across restarts and versions: these values never change.
+// TestHashIsPinned pins the hash, which decides where keys go across restarts and versions and must
+// never change.
 func TestHashIsPinned(t *testing.T) {
 	if got := hash([]byte("fiveways")); got != 0x96b11282a4b6d972 {
 		t.Errorf("hash: %#x", got)

@@ -9,17 +9,17 @@ import (
 	"strconv"
 )
 
-// partition gives each message to exactly one of its destinations.
+// partition routes each message to exactly one of its destinations.
 //
-// The destinations are ordered by queue id, then exchange name, not in the order of binding, so
-// that a table rebuilt from a listing sends every key to the same place.
+// The destinations are ordered by queue id and then exchange name, not in the order of binding, so
+// that a table rebuilt from a listing routes every key to the same destination.
 type partition struct {
-	weighted bool // the binding key is a weight; else each destination weighs 1
+	weighted bool // the binding key is a weight; otherwise each destination weighs 1
 	pick     func(m *Message, r *Route, total uint64) uint64
 	slots    []slot
 }
 
-// slot is a destination and the buckets it owns: those from the end of the slot before up to end.
+// slot is a destination and its buckets: those from the end of the previous slot up to end.
 type slot struct {
 	to  Destination
 	end uint64
@@ -33,13 +33,13 @@ func (p partition) check(b *Binding) error {
 	return err
 }
 
-// weight reads the binding key of a consistent-hash exchange. It rejects numbers of more than 31
+// weight parses the binding key of a consistent-hash exchange. It rejects numbers of more than 31
 // bits, so that sums cannot overflow.
 func weight(b *Binding) (uint64, error) {
 	w, err := strconv.ParseInt(b.Key, 10, 32)
 	switch {
 	case err != nil:
-		term := `<<>>` // Erlang's notation of the key
+		term := `<<>>` // the key in Erlang's notation
 		if b.Key != "" {
 			term = `<<"` + b.Key + `">>`
 		}
@@ -58,8 +58,8 @@ func (p partition) remove(b *Binding, others siblings) matcher {
 	return p.set(b.Destination(), p.share(nil, others))
 }
 
-// share returns the number of buckets of a destination: that of its lightest binding, so that it
-// does not depend on the order in which they were made; 0 without any.
+// share returns the number of buckets of a destination: the weight of its lightest binding, so that
+// it does not depend on the order of binding; 0 without bindings.
 func (p partition) share(b *Binding, others siblings) uint64 {
 	var least uint64
 	lighter := func(b *Binding) {
@@ -80,7 +80,8 @@ func (p partition) share(b *Binding, others siblings) uint64 {
 	return least
 }
 
-// set gives d a share of buckets, or removes d if that is 0, and renumbers the buckets after it.
+// set gives d a share of buckets, or removes d if the share is 0, and renumbers the buckets after
+// it.
 func (p partition) set(d Destination, share uint64) partition {
 	at, found := slices.BinarySearchFunc(p.slots, d, func(s slot, d Destination) int { return compareDestinations(s.to, d) })
 	slots := make([]slot, 0, len(p.slots)+1)
@@ -145,7 +146,7 @@ func newHash(spec *ExchangeSpec) (matcher, error) {
 	return p, nil
 }
 
-// hashProperties are the values hash-property may have.
+// hashProperties are the allowed values of hash-property.
 var hashProperties = map[string]func(*Message, *Route) []byte{
 	"message_id":     func(m *Message, _ *Route) []byte { return m.MessageID },
 	"correlation_id": func(m *Message, _ *Route) []byte { return m.CorrelationID },
@@ -154,7 +155,7 @@ var hashProperties = map[string]func(*Message, *Route) []byte{
 	},
 }
 
-// headerBytes returns the value of a header as bytes to hash, nil if it is not there.
+// headerBytes returns the value of a header as bytes to hash, or nil if it is missing.
 func headerBytes(have []field, name string) []byte {
 	for _, f := range have {
 		if f.name == name {
@@ -164,8 +165,8 @@ func headerBytes(have []field, name string) []byte {
 	return nil
 }
 
-// jumpBy picks by the jump consistent hash of what read returns: adding the n-th bucket moves one
-// key in n.
+// jumpBy returns a function that picks a bucket by the jump consistent hash of what read returns:
+// adding the n-th bucket moves one key in n.
 func jumpBy(read func(*Message, *Route) []byte) func(*Message, *Route, uint64) uint64 {
 	return func(m *Message, r *Route, total uint64) uint64 { return jump(hash(read(m, r)), total) }
 }
@@ -174,7 +175,7 @@ func byRoutingKey(m *Message, _ *Route, total uint64) uint64 { return hash(m.Key
 
 func atRandom(_ *Message, _ *Route, total uint64) uint64 { return rand.Uint64N(total) } // #nosec G404 -- spreads messages; no secret
 
-// hash is FNV-1a with a final mix. It decides where keys go, so it never changes.
+// hash is FNV-1a with a final mixing step. It decides where keys go, so it never changes.
 func hash(b []byte) uint64 {
 	h := uint64(14695981039346656037)
 	for _, c := range b {
@@ -185,7 +186,7 @@ func hash(b []byte) uint64 {
 	return h ^ h>>33
 }
 
-// jump is "A Fast, Minimal Memory, Consistent Hash Algorithm" of Lamping and Veach.
+// jump implements "A Fast, Minimal Memory, Consistent Hash Algorithm" by Lamping and Veach.
 func jump(key, buckets uint64) uint64 {
 	var b, next uint64
 	for next < buckets {

@@ -7,52 +7,52 @@ import (
 	"fiveways.dev/fiveways/internal/core/message"
 )
 
-// Message is what routing looks at. Slices may alias a read buffer; Route does not retain them.
-// Keep one per session and reuse it, because it escapes to the heap.
+// Message has the parts of a message that routing uses. Slices may alias a read buffer; Route does
+// not retain them. Keep one per session and reuse it, because it escapes to the heap.
 type Message struct {
 	Key           []byte
-	Also          [][]byte // further routing keys (AMQP's CC and BCC headers); direct, topic and default exchanges look at them
-	Headers       []byte   // encoded field table without its length, nil if unset; decoded only for a headers exchange
+	Also          [][]byte // further routing keys (AMQP's CC and BCC headers), for direct, topic and default exchanges
+	Headers       []byte   // encoded field table without its length, nil if unset; decoded only if needed
 	MessageID     []byte
 	CorrelationID []byte
 	Timestamp     uint64 // seconds since 1970
-	Props         []byte // the whole property list; only conditions look at it
+	Props         []byte // the whole property list; only conditions use it
 	Body          []byte // like Props
 	Memo          any    // what a condition has computed about the message, for later conditions
 	Past          Past
-	Apart         bool // bindings that copy are not followed: Route.Copies has their destinations
+	Apart         bool // do not follow bindings that copy: Route.Copies has their destinations
 
-	exchange string // where it was published to: RouteFrom sets it
+	exchange string // the exchange it was published to, set by RouteFrom
 }
 
-// Route is the result of routing one message, with scratch space: keep one per session and reuse
+// Route is the result of routing one message, with scratch space. Keep one per session and reuse
 // it.
 type Route struct {
-	// Queues are the queues that get the message, each once. Read-only, and valid until the next
-	// call with this Route: it may be part of a table.
+	// Queues are the queues that get the message, each once. They must not be changed, because they
+	// may be part of a table, and are valid until the next call with this Route.
 	Queues []QueueID
-	// ByKey reports that only the routing key decided: this table sends any message with this key
-	// to the same queues.
+	// ByKey reports that only the routing key was decisive: this table routes any message with this
+	// key to the same queues.
 	ByKey bool
-	// Copies are the destinations of bindings that copy, if the message is Apart; a destination
-	// occurs once for each of its bindings. Valid as long as Queues.
+	// Copies are the destinations of bindings that copy, if the message is Apart. A destination
+	// occurs once for each of its bindings. They are valid as long as Queues.
 	Copies []Destination
 
 	apart    bool // the current binding copies, and the message is Apart
 	table    *Table
 	owned    bool // Queues is queues.list, not part of a table
 	queues   seen[QueueID]
-	visited  seen[*Exchange] // in the order of the walk; grows while it is walked
-	matched  bool            // the current exchange had a destination
+	visited  seen[*Exchange] // in visiting order; grows during the walk
+	matched  bool            // the current exchange had a match
 	fields   []field         // the message's headers in comparable form
 	decoded  bool            // fields is valid
 	topic    topicScratch
 	property [8]byte // a timestamp as bytes to hash
 }
 
-// Route finds the queues for a message published to an exchange: ErrNoExchange if there is none of
-// that name. It follows bindings between exchanges, visiting each exchange once, and alternate
-// exchanges of those without a match.
+// Route finds the queues for a message published to an exchange. It returns ErrNoExchange if the
+// exchange does not exist. It follows bindings between exchanges, visiting each exchange once, and
+// the alternate exchanges of those without a match.
 func (t *Table) Route(exchange string, m *Message, r *Route) error {
 	x, ok := t.exchanges.Get(exchange)
 	if !ok {
@@ -63,7 +63,7 @@ func (t *Table) Route(exchange string, m *Message, r *Route) error {
 	return nil
 }
 
-// RouteFrom is Route for callers that have looked up the exchange in this table.
+// RouteFrom is Route for callers that have already looked up the exchange in this table.
 func (t *Table) RouteFrom(x *Exchange, m *Message, r *Route) {
 	r.table, r.Queues, r.owned, r.decoded, r.ByKey = t, nil, false, false, true
 	r.Copies, r.apart = r.Copies[:0], false
@@ -86,7 +86,7 @@ func (t *Table) RouteFrom(x *Exchange, m *Message, r *Route) {
 			r.visit(x.alternate)
 		}
 	}
-	r.visited.reset() // an idle session must not keep old tables alive
+	r.visited.reset() // an idle session must not hold old tables
 	r.table = nil
 }
 
@@ -101,7 +101,7 @@ func (r *Route) visit(exchange string) {
 	}
 }
 
-// take adds a destination set to the result.
+// take adds a set of destinations to the result.
 func (r *Route) take(d *destinations) {
 	r.matched = true
 	if r.apart {
@@ -120,7 +120,7 @@ func (r *Route) take(d *destinations) {
 	switch {
 	case len(ids) == 0:
 	case len(r.Queues) == 0:
-		r.Queues, r.owned = ids[:len(ids):len(ids)], false // a set has no duplicates, so a big fanout needs no copy
+		r.Queues, r.owned = ids[:len(ids):len(ids)], false // a set has no duplicates, so a large fanout needs no copy
 	default:
 		for _, id := range ids {
 			r.addQueue(id)
@@ -154,8 +154,8 @@ func (r *Route) takeOne(d Destination) {
 	}
 }
 
-// headers returns the message's headers, decoded once per message. A table that does not decode
-// counts as empty.
+// headers returns the message's headers, decoded once per message. An invalid table counts as
+// empty.
 func (r *Route) headers(m *Message) []field {
 	if !r.decoded {
 		r.decoded = true

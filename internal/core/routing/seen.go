@@ -2,14 +2,14 @@ package routing
 
 import "slices"
 
-// scanLimit is the length up to which walking a list beats hashing.
+// scanLimit is the length up to which a linear search is faster than hashing.
 const scanLimit = 16
 
-// seen is a reusable ordered set. After a reset it retains only capacity; it allocates only to grow
-// beyond all it held before.
+// seen is a reusable ordered set. After a reset it keeps only its capacity. It allocates only if it
+// grows beyond its largest size so far.
 type seen[T comparable] struct {
 	list  []T
-	index map[T]struct{} // mirrors list once that is longer than scanLimit; else empty
+	index map[T]struct{} // mirrors list if that is longer than scanLimit; otherwise empty
 }
 
 func (s *seen[T]) reset() {
@@ -20,7 +20,7 @@ func (s *seen[T]) reset() {
 	}
 }
 
-// add appends v and reports true, or reports false if v is there already.
+// add appends v and returns true, or returns false if v is already in the set.
 func (s *seen[T]) add(v T) bool {
 	if len(s.list) < scanLimit {
 		if slices.Contains(s.list, v) {

@@ -2,15 +2,15 @@ package routing
 
 import "slices"
 
-// selected are the bindings of one exchange that have the same condition, in a matcher of their
-// own: the condition is evaluated once for all of them.
+// selected holds the bindings of one exchange with the same condition in a matcher of their own, so
+// that the condition is evaluated once for all of them.
 type selected struct {
-	by       *condition // shared by every one of the bindings
+	by       *condition // shared by all of the bindings
 	bindings int        // at least 1
 	matcher  matcher
 }
 
-// add puts a binding into the matcher it belongs to, in an exchange that is not published yet.
+// add adds a binding to its matcher, in an exchange that is not published yet.
 func (x *Exchange) add(b *Binding, others siblings) {
 	x.bindings++
 	if b.condition == nil {
@@ -21,7 +21,7 @@ func (x *Exchange) add(b *Binding, others siblings) {
 	x.selected = slices.Clone(x.selected)
 	if i < 0 {
 		i = len(x.selected)
-		matcher, _ := newMatcher(&x.Spec) // the exchange has one, so nothing can be wrong
+		matcher, _ := newMatcher(&x.Spec) // cannot fail: the exchange already has one
 		x.selected = append(x.selected, selected{by: b.condition, matcher: matcher})
 	}
 	s := &x.selected[i]
@@ -29,7 +29,7 @@ func (x *Exchange) add(b *Binding, others siblings) {
 	s.matcher = s.matcher.add(b, others)
 }
 
-// remove is the opposite of add.
+// remove is the inverse of add.
 func (x *Exchange) remove(b *Binding, others siblings) {
 	x.bindings--
 	if b.condition == nil {

@@ -9,19 +9,19 @@ import (
 	"fiveways.dev/fiveways/internal/core/message"
 )
 
-// only is the argument list of a binding with a selector.
+// only returns the arguments of a binding with a selector.
 func only(text string, more ...message.Field) message.Table {
 	return append(message.Table{{Name: "x-selector", Value: text}}, more...)
 }
 
-// TestSelectorOnEveryType: a binding with a selector takes what its exchange's type matches and the
-// selector too.
+// TestSelectorOnEveryType checks that a binding with a selector gets messages that match both the
+// exchange's type and the selector.
 func TestSelectorOnEveryType(t *testing.T) {
 	red, blue := message.Table{{Name: "color", Value: "red"}}, message.Table{{Name: "color", Value: "blue"}}
 	for _, c := range []struct {
 		kind, key string
-		args      []message.Field // what the type wants
-		hit, miss string          // keys that the type matches or does not, "" = any
+		args      []message.Field // required by the type
+		hit, miss string          // keys that match or do not match, "": any
 	}{
 		{TypeDirect, "k", nil, "k", "other"},
 		{TypeTopic, "a.*", nil, "a.b", "b.a"},
@@ -59,8 +59,8 @@ func TestSelectorOnEveryType(t *testing.T) {
 	}
 }
 
-// TestSelectorsAreBindings: the selector belongs to what a binding is, and a queue gets a message
-// once however many bindings match.
+// TestSelectorsAreBindings checks that the selector is part of a binding's identity, and that a
+// queue gets a message once however many bindings match.
 func TestSelectorsAreBindings(t *testing.T) {
 	low := Binding{Source: "amq.topic", ToQueue: 1, Key: "#", Args: only("n < 10")}
 	even := Binding{Source: "amq.topic", ToQueue: 1, Key: "#", Args: only("n / 2 * 2 = n")}
@@ -88,8 +88,8 @@ func TestSelectorsAreBindings(t *testing.T) {
 	}
 }
 
-// TestSelectorSeesTheMessage looks at what does not come from the headers, also behind a second
-// exchange.
+// TestSelectorSeesTheMessage checks selectors on properties other than headers, also behind a
+// second exchange.
 func TestSelectorSeesTheMessage(t *testing.T) {
 	table := declare(t, New(), ExchangeSpec{Name: "first", Type: TypeFanout, Alternate: "amq.direct"})
 	table = bind(t, table, Binding{Source: "first", ToExchange: "amq.fanout", Args: only("routing_key LIKE 'in.%'")})
@@ -100,10 +100,10 @@ func TestSelectorSeesTheMessage(t *testing.T) {
 	requireRoute(t, table, "first", m, 1)
 	requireRoute(t, table, "amq.fanout", m)
 	m.Key = []byte("out.x")
-	requireRoute(t, table, "first", m, 2) // nothing matched: the alternate exchange
+	requireRoute(t, table, "first", m, 2) // no match: the alternate exchange
 }
 
-// TestSelectorForbidsCaching: the key does not decide alone where there is a selector on the way.
+// TestSelectorForbidsCaching checks that ByKey is false if a selector is involved.
 func TestSelectorForbidsCaching(t *testing.T) {
 	table := bind(t, New(), Binding{Source: "amq.direct", ToQueue: 1, Key: "k"})
 	var r Route
@@ -128,8 +128,8 @@ func TestSelectorForbidsCaching(t *testing.T) {
 	}
 }
 
-// TestSelectorPartitions: where messages are divided, bindings with the same selector divide what
-// it takes, apart from the others.
+// TestSelectorPartitions checks that, in exchanges that divide messages, bindings with the same
+// selector divide the messages that it matches, separately from the others.
 func TestSelectorPartitions(t *testing.T) {
 	table := declare(t, New(), ExchangeSpec{Name: "x", Type: TypeHash})
 	for id := range QueueID(6) {
@@ -170,7 +170,7 @@ func TestBadSelector(t *testing.T) {
 	}
 }
 
-// TestSelectorsAreShared: however many bindings have one selector, it is tried once.
+// TestSelectorsAreShared checks that a selector is evaluated once, however many bindings have it.
 func TestSelectorsAreShared(t *testing.T) {
 	table := New()
 	for _, id := range ids(1, 100) {

@@ -6,22 +6,22 @@ import (
 	"github.com/tidwall/btree"
 )
 
-// degree of the B-trees. A change copies one node on each level, so smaller nodes make changes
-// cheaper and lookups a little deeper.
+// degree is the degree of the B-trees. A change copies one node on each level, so smaller nodes
+// make changes cheaper and lookups a little deeper.
 const degree = 32
 
 // Table is an immutable snapshot of the exchanges, bindings and queue names of one vhost. See the
 // package comment.
 type Table struct {
 	exchanges *btree.Map[string, *Exchange]
-	queues    *btree.Map[string, QueueID]  // the default exchange
+	queues    *btree.Map[string, QueueID]  // for the default exchange
 	bySource  *btree.Map[string, *Binding] // by Binding.sourceKey
 	byDest    *btree.Map[string, *Binding] // by Binding.destKey
 
-	conditions Conditions // that bindings may have
+	conditions Conditions // allowed in bindings
 }
 
-// Tap is the internal exchange for reports of the messages of a vhost.
+// Tap is the internal exchange that gets reports of the messages of a vhost.
 const Tap = "amq.rabbitmq.trace"
 
 // NewWith returns a table with the exchanges of every vhost: the default exchange "", amq.direct,
@@ -45,18 +45,18 @@ func NewWith(conditions Conditions) *Table {
 		{Name: "amq.match", Type: TypeHeaders, Durable: true},
 		{Name: Tap, Type: TypeTopic, Durable: true, Internal: true},
 	} {
-		matcher, _ := newMatcher(&spec) // these types need no arguments, so none can be wrong
+		matcher, _ := newMatcher(&spec) // cannot fail: these types need no arguments
 		t.exchanges.Set(spec.Name, &Exchange{Spec: spec, matcher: matcher, traffic: &Traffic{}})
 	}
 	return t
 }
 
-// edit returns a copy of t that may be changed in place until it is handed out.
+// edit returns a copy of t that may be changed in place until it is published.
 func (t *Table) edit() *Table {
 	return &Table{t.exchanges.Copy(), t.queues.Copy(), t.bySource.Copy(), t.byDest.Copy(), t.conditions}
 }
 
-// Queue returns the queue that the default exchange has under a name.
+// Queue returns the queue that the default exchange has for a name.
 func (t *Table) Queue(name string) (QueueID, bool) { return t.queues.Get(name) }
 
 // Queues yields names and ids in the order of the names.
@@ -71,8 +71,8 @@ func (t *Table) AddQueue(name string, id QueueID) *Table {
 	return next
 }
 
-// RemoveQueue removes a queue from the default exchange with all bindings to it, which it returns.
-// The cost grows only with the number of its own bindings. The name stays if another queue has it
+// RemoveQueue removes a queue from the default exchange, with all bindings to it, which it returns.
+// The cost depends only on the number of its own bindings. The name stays if another queue has it
 // by now.
 func (t *Table) RemoveQueue(name string, id QueueID) (*Table, []Binding) {
 	next := t.edit()

@@ -75,7 +75,7 @@ func TestDeclareAgain(t *testing.T) {
 	table := declare(t, New(), spec)
 	cases := []struct {
 		change func(*ExchangeSpec)
-		want   string // argument, received, current; "" = equivalent
+		want   string // argument, received, current; "": equivalent
 	}{
 		{func(s *ExchangeSpec) {}, ""},
 		{func(s *ExchangeSpec) { s.Args = nil }, ""},

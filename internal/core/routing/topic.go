@@ -8,28 +8,28 @@ import (
 	"github.com/tidwall/btree"
 )
 
-// topic matches keys word by word, words being split at dots: * stands for one word, # for any
-// number of them. The empty key has no words; other empty words are words.
+// topic matches keys word by word, where words are separated by dots: * matches one word, # any
+// number of them. The empty key has no words; otherwise empty words count as words.
 type topic struct{ root *topicNode }
 
 // topicNode is the end of one word in a trie of patterns. Nodes are immutable.
 type topicNode struct {
-	words *btree.Map[uint64, *wordNode] // by hash of the word; nil = none
+	words *btree.Map[uint64, *wordNode] // by hash of the word; nil if empty
 	star  *topicNode
 	hash  *topicNode
-	set   *destinations // of the patterns that end here; nil = none
+	set   *destinations // of the patterns that end here; nil if empty
 }
 
-// wordNode leads on from one word. The map is searched by hash, because comparing numbers that lie
-// side by side takes a third of the time of comparing strings all over the memory. Words that share
-// a hash hang behind each other.
+// wordNode is the child of a node for one word. The map is searched by hash, because comparing
+// adjacent numbers takes a third of the time of comparing strings scattered in memory. Words with
+// the same hash form a chain.
 type wordNode struct {
 	word string
 	node *topicNode
 	twin *wordNode
 }
 
-// find returns the node for a word in a chain of twins.
+// find returns the node for a word in a chain of words with the same hash.
 func (w *wordNode) find(word string) *topicNode {
 	for ; w != nil; w = w.twin {
 		if w.word == word {
@@ -39,7 +39,7 @@ func (w *wordNode) find(word string) *topicNode {
 	return nil
 }
 
-// with returns the chain with the node for a word changed; nil takes it out.
+// with returns the chain with the node for a word replaced; nil removes it.
 func (w *wordNode) with(word string, n *topicNode) *wordNode {
 	switch {
 	case w == nil && n == nil:
@@ -54,7 +54,7 @@ func (w *wordNode) with(word string, n *topicNode) *wordNode {
 	return &wordNode{word: word, node: n, twin: w.twin}
 }
 
-// wordSeed differs from process to process, so that collisions of words cannot be provoked.
+// wordSeed is different in every process, so that clients cannot provoke collisions of words.
 var wordSeed = maphash.MakeSeed()
 
 func (topic) check(*Binding) error { return nil }
@@ -80,8 +80,8 @@ func patternWords(key string) []string {
 	return strings.Split(key, ".")
 }
 
-// change returns the trie with the set at the end of words changed; nil stands for an empty trie,
-// both ways.
+// change returns the trie with the set at the end of words changed. nil stands for an empty trie,
+// as argument and as result.
 func (n *topicNode) change(words []string, change func(*destinations) *destinations) *topicNode {
 	var next topicNode
 	if n != nil {
@@ -125,7 +125,7 @@ func (n *topicNode) changeWord(words []string, change func(*destinations) *desti
 // topicScratch is the state of one walk through the trie.
 type topicScratch struct {
 	now, next []*topicNode     // nodes reached by consuming exactly the words so far
-	open      seen[*topicNode] // # nodes reached so far: each swallows any words from there on
+	open      seen[*topicNode] // # nodes reached so far: each matches any number of words from there on
 }
 
 func (x topic) match(m *Message, r *Route) {
@@ -138,9 +138,9 @@ func (x topic) match(m *Message, r *Route) {
 	}
 }
 
-// matchKey walks all branches at once, word by word. As a node is reached through its one parent
-// only, and # nodes are kept apart and once each, no branch is walked twice: patterns with many #
-// cannot make this explode.
+// matchKey walks all branches at once, word by word. No branch is walked twice, because a node is
+// reached only through its single parent, and each # node is recorded once in open. So patterns
+// with many # cannot make the work explode.
 func (x topic) matchKey(key []byte, r *Route) {
 	s := &r.topic
 	s.next = s.next[:0]
@@ -149,14 +149,14 @@ func (x topic) matchKey(key []byte, r *Route) {
 		var word []byte
 		word, key, more = bytes.Cut(key, dot)
 		s.now, s.next = s.next, s.now[:0]
-		open := s.open.list // those opened by this word wait for the next one
+		open := s.open.list // nodes opened by this word wait for the next one
 		for _, n := range s.now {
 			r.step(n, word)
 		}
 		for _, n := range open {
 			r.step(n, word)
 		}
-		clear(s.now) // an idle session must not keep old tables alive
+		clear(s.now) // an idle session must not hold old tables
 	}
 	for _, n := range s.next {
 		if n.set != nil {
@@ -186,7 +186,7 @@ func (r *Route) enter(n *topicNode) {
 	r.topic.next = append(r.topic.next, n)
 	for h := n.hash; h != nil && r.topic.open.add(h); h = h.hash {
 		if h.set != nil {
-			r.take(h.set) // whatever words are left, a final # takes them all
+			r.take(h.set) // a final # matches all remaining words
 		}
 	}
 }

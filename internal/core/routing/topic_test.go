@@ -2,7 +2,8 @@ package routing
 
 import "testing"
 
-// Words that share a hash live in one chain; each is found, replaced and removed on its own.
+// TestWordsWithOneHash checks that words with the same hash share a chain, in which each can be
+// found, replaced and removed.
 func TestWordsWithOneHash(t *testing.T) {
 	one, two, three := &topicNode{}, &topicNode{}, &topicNode{}
 	chain := (*wordNode)(nil).with("a", one).with("b", two)

@@ -2,12 +2,12 @@ package routing
 
 import "sync/atomic"
 
-// Traffic counts the messages that came to an exchange from publishers. An exchange has the same
+// Traffic counts the messages that publishers sent to an exchange. An exchange has the same
 // counters in all tables, as long as it exists.
 type Traffic struct {
 	In         atomic.Uint64 // messages
-	Out        atomic.Uint64 // queues that they were routed to, in sum
-	Unroutable atomic.Uint64 // messages that were routed to none
+	Out        atomic.Uint64 // queues that they were routed to, in total
+	Unroutable atomic.Uint64 // messages that were routed to no queue
 }
 
 // Add counts messages.
@@ -21,5 +21,5 @@ func (t *Traffic) Add(in, out, unroutable uint64) {
 	}
 }
 
-// Traffic are the counters of the exchange.
+// Traffic returns the counters of the exchange.
 func (x *Exchange) Traffic() *Traffic { return x.traffic }

@@ -12,7 +12,7 @@ import (
 	"fiveways.dev/fiveways/internal/core/message"
 )
 
-// twin is routing done the dumb way: a slice of bindings, looked through for every message.
+// twin is naive routing: a slice of bindings, all of which are checked for every message.
 type twin struct {
 	exchanges map[string]ExchangeSpec
 	bindings  []Binding
@@ -97,7 +97,7 @@ func naiveMatch(kind string, b Binding, key string, headers message.Table) bool 
 	return true
 }
 
-// naiveSelectors are the conditions that bindings get, with what they mean.
+// naiveSelectors maps selectors of bindings to Go functions with the same meaning.
 var naiveSelectors = map[string]func(exchange, key string, headers message.Table) bool{
 	"p = 1": func(_, _ string, headers message.Table) bool {
 		p, _ := headers.Get("p")
@@ -149,7 +149,7 @@ func naiveHeaders(args, headers message.Table) bool {
 	return hits == conditions
 }
 
-// Generators draw from few values, so that bindings collide, match and repeat often.
+// The generators draw from few values, so that bindings often collide, match and repeat.
 var (
 	genWord     = rapid.SampledFrom([]string{"a", "b", "", "*", "#"})
 	genPattern  = rapid.Map(rapid.SliceOfN(genWord, 0, 5), func(w []string) string { return strings.Join(w, ".") })
@@ -168,7 +168,7 @@ func drawFields(t *rapid.T, void bool) message.Table {
 	var table message.Table
 	for _, name := range []string{"p", "q", "x-r"} {
 		if rapid.Bool().Draw(t, "has "+name) {
-			// The twin compares printed values; text is kept apart from numbers by its quotes.
+			// The twin compares printed values; quotes distinguish text from numbers.
 			v := rapid.SampledFrom(values).Draw(t, name)
 			if s, ok := v.(string); ok {
 				v = "'" + s + "'"

@@ -10,7 +10,7 @@ import (
 // without a simpler form.
 type exact string
 
-// plain turns a header value into a form in which == compares values and not types: integers of any
+// plain converts a header value so that == compares values regardless of type: integers of any
 // width, timestamps and whole floats become int64, text and bytes become string.
 func plain(v any) any {
 	if i, ok := message.Int(v); ok {

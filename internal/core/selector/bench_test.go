@@ -13,7 +13,7 @@ var typical = map[string]string{
 	"unlike": "region LIKE '%south%' OR JMSType LIKE 'x%'",
 }
 
-// fiveHeaders is a message with a table of five, region at its end.
+// fiveHeaders returns a message with five headers, the last of which is region.
 func fiveHeaders() message.Envelope {
 	p := message.Properties{
 		Flags: message.HasHeaders | message.HasPriority | message.HasType, Type: "order", Priority: 5,

@@ -1,6 +1,6 @@
-// Package selector evaluates conditions over the properties and headers of a message, as a consumer
-// or a binding uses them to choose messages. Conditions are those of SQL-92 as JMS 2.0 (section
-// 3.8) adopted them:
+// Package selector evaluates conditions on the properties and headers of a message, with which a
+// consumer or a binding selects messages. The language is the subset of SQL-92 in JMS 2.0 (section
+// 3.8):
 //
 //	condition  = and { OR and }
 //	and        = not { AND not }
@@ -20,9 +20,9 @@
 // condition is true.
 //
 // A [Selector] is compiled once and may be used by any number of goroutines; matching allocates
-// nothing and works on the bytes of the message as they are. The package is pure: no I/O, no clock,
-// no goroutines.
+// nothing and works directly on the bytes of the message. The package is pure: no I/O, no clock, no
+// goroutines.
 //
-// Durable definitions keep selectors as text, so a text that once compiled must always compile: the
+// Durable definitions keep selectors as text, so a text that compiles now must always compile: the
 // grammar may grow, but not shrink.
 package selector

@@ -2,9 +2,9 @@ package selector
 
 import "fmt"
 
-// Error says where a text is not a selector, and why.
+// Error reports where a text is not a valid selector, and why.
 type Error struct {
-	At   int    // characters, from 1
+	At   int    // position in characters, from 1
 	Text string // what was expected
 }
 

@@ -10,8 +10,8 @@ import (
 	"fiveways.dev/fiveways/internal/core/message"
 )
 
-// printed writes a parsed condition with parentheses around everything. Names of fields come from
-// the tables, those of JMS if they are special to it.
+// printed prints a parsed condition with parentheses around every part. Names of fields come from
+// the tables; JMS names are used where JMS has its own.
 func printed(n *node) string {
 	kid := func(i int) string { return printed(n.kids[i]) }
 	switch n.op {
@@ -94,8 +94,8 @@ func patternText(pieces []piece) string {
 	return b.String()
 }
 
-// FuzzCompile: no text and no properties make the package panic, and what is printed from a parsed
-// condition parses to the same.
+// FuzzCompile checks that no text and no properties cause a panic, and that a printed condition
+// parses to the same condition.
 func FuzzCompile(f *testing.F) {
 	_, _, props, _ := order().Split()
 	for _, list := range conditions {
@@ -115,7 +115,7 @@ func FuzzCompile(f *testing.F) {
 		again, err := Compile(once)
 		if err != nil {
 			if len(once) > MaxText || strings.Contains(err.Error(), tooDeep) {
-				return // parentheses count
+				return // the added parentheses exceed the depth limit
 			}
 			t.Fatalf("%q prints as %q: %v", text, once, err)
 		}

@@ -5,10 +5,10 @@ import (
 	"unicode/utf8"
 )
 
-// piece is a part of a LIKE pattern: text that must stand there, one character, or any characters.
+// piece is a part of a LIKE pattern: literal text, one character, or any characters.
 type piece struct {
 	kind pieceKind
-	text string // of pieceText, not empty
+	text string // for pieceText, not empty
 }
 
 type pieceKind uint8
@@ -19,8 +19,8 @@ const (
 	pieceAny            // %
 )
 
-// splitPattern cuts a pattern into pieces. Behind escape (0 = none) a %, _ or escape stands for
-// itself; the problem says what else was there.
+// splitPattern splits a pattern into pieces. A %, _ or escape character after escape (0: none) is
+// literal; problem reports any other character there.
 func splitPattern(pattern string, escape rune) (pieces []piece, problem string) {
 	var text strings.Builder
 	flush := func() {
@@ -58,11 +58,11 @@ func splitPattern(pattern string, escape rune) (pieces []piece, problem string) 
 	return pieces, ""
 }
 
-// like matches s with a pattern. A failure goes back to the last % only: what the ones before it
-// took is as good as anything else they could take. So the time is at most the length of s times
-// that of the pattern.
+// like reports whether s matches a pattern. After a mismatch it goes back only to the last %,
+// because the earlier ones need not match more. So the time is at most the length of s times that
+// of the pattern.
 func like(pieces []piece, s string) bool {
-	last, retry := -1, "" // the last %, and what of s it has not taken
+	last, retry := -1, "" // the last %, and the part of s that it has not matched
 	i := 0
 	for {
 		if i < len(pieces) && pieces[i].kind == pieceAny {
@@ -93,7 +93,7 @@ func like(pieces []piece, s string) bool {
 	}
 }
 
-// skipTo drops what cannot be the start of p.
+// skipTo drops the part of s that cannot be the start of p.
 func skipTo(p piece, s string) string {
 	if p.kind != pieceText {
 		return s
@@ -105,7 +105,7 @@ func skipTo(p piece, s string) string {
 	return s[at:]
 }
 
-// take removes p from the front of s.
+// take removes p from the beginning of s.
 func (p piece) take(s string) (rest string, ok bool) {
 	if p.kind == pieceText {
 		return strings.CutPrefix(s, p.text)

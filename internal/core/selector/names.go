@@ -2,12 +2,12 @@ package selector
 
 import "fiveways.dev/fiveways/internal/core/message"
 
-// field is what a name stands for, other than a header.
+// field is the meaning of a name that is not a header.
 type field uint8
 
 const (
-	fieldText         field = iota // the property that flag tells, as text
-	fieldOctet                     // the same as a number of one byte
+	fieldText         field = iota // the property with this flag, as text
+	fieldOctet                     // the same as a one-byte number
 	fieldSeconds                   // timestamp
 	fieldMilliseconds              // timestamp in the unit of JMS
 	fieldDurability                // delivery mode in the words of JMS
@@ -15,13 +15,13 @@ const (
 	fieldKey
 )
 
-// source is where a name finds its value.
+// source is where the value of a name comes from.
 type source struct {
 	field field
 	flag  message.PropertyFlags
 }
 
-// properties may be named as they are or with "properties." in front.
+// properties are the names of properties, which may be preceded by "properties.".
 var properties = map[string]source{
 	"content_type":     {fieldText, message.HasContentType},
 	"content_encoding": {fieldText, message.HasContentEncoding},
@@ -51,7 +51,7 @@ var further = map[string]source{
 	"JMSDeliveryMode":  {fieldDurability, message.HasDeliveryMode},
 }
 
-// headerPrefixes say that a header is meant; the second is RabbitMQ's word in its filters.
+// headerPrefixes mark the name of a header; the second is used in RabbitMQ's filters.
 var headerPrefixes = []string{"headers.", "application_properties."}
 
 const propertyPrefix = "properties."

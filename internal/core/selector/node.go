@@ -1,6 +1,6 @@
 package selector
 
-// op is what a node does.
+// op is the operation of a node.
 type op uint8
 
 const (
@@ -38,12 +38,12 @@ type node struct {
 	source  source
 	name    string
 	pattern []piece
-	set     map[value]struct{} // of one kind: text, or numbers in canonical form
-	texts   bool               // the set is of text
-	height  int                // of the tree below, itself included
+	set     map[value]struct{} // all of one kind: text, or numbers in canonical form
+	texts   bool               // the set contains text
+	height  int                // height of the tree, including this node
 }
 
-// test is the truth of a condition.
+// test returns the truth of a condition.
 func (n *node) test(v *view) truth {
 	switch n.op {
 	case opAnd:
@@ -83,7 +83,7 @@ func (n *node) test(v *view) truth {
 	return n.value(v).truth()
 }
 
-// value is the outcome of an operand; that of a condition is a boolean, or NULL where it is
+// value returns the value of an operand. The value of a condition is a boolean, or NULL if it is
 // unknown.
 func (n *node) value(v *view) value {
 	switch n.op {
@@ -107,7 +107,7 @@ func (n *node) value(v *view) value {
 	return value{}
 }
 
-// contains is x IN (...).
+// contains evaluates x IN (...).
 func (n *node) contains(x value) truth {
 	if n.texts && x.kind != str || !n.texts && !x.number() {
 		return unknown
@@ -116,7 +116,7 @@ func (n *node) contains(x value) truth {
 	return truthOf(ok)
 }
 
-// holds compares. Booleans have no order.
+// holds compares two values. Booleans have no order.
 func holds(op op, a, b value) truth {
 	order, ok := compare(a, b)
 	if !ok || a.kind == boolean && op != opEqual && op != opNotEqual {
@@ -137,8 +137,8 @@ func holds(op op, a, b value) truth {
 	return truthOf(order >= 0)
 }
 
-// isCondition reports whether the node can be true: an operator with a truth, a name, or TRUE and
-// FALSE.
+// isCondition reports whether the node can be true: it is an operator that returns a truth, a name,
+// TRUE or FALSE.
 func (n *node) isCondition() bool {
 	switch n.op {
 	case opLiteral:

@@ -11,10 +11,10 @@ import (
 type number struct {
 	isFloat bool
 	float   float64
-	whole   uint64 // at most 1<<63, which only a minus makes fit
+	whole   uint64 // at most 1<<63, which fits only with a minus sign
 }
 
-// value gives the literal its sign; ok is false if it does not fit an int64 with it.
+// value applies the sign to the literal; ok is false if the result does not fit in an int64.
 func (n number) value(negative bool) (v value, ok bool) {
 	switch {
 	case n.isFloat && negative:
@@ -27,7 +27,7 @@ func (n number) value(negative bool) (v value, ok bool) {
 	return intValue(int64(n.whole)), n.whole <= math.MaxInt64
 }
 
-// number reads 12, 12L, 0x1F, 1.5, .5, 1., 1e3, 1.5E-3, 2D and 2F. A zero in front means nothing.
+// number reads 12, 12L, 0x1F, 1.5, .5, 1., 1e3, 1.5E-3, 2D and 2F. A leading zero has no meaning.
 func (p *parser) number(rest string) {
 	n := numberEnd(rest)
 	p.tok.kind, p.tok.end = tokNumber, p.tok.at+n
@@ -57,7 +57,7 @@ func (p *parser) number(rest string) {
 
 func isHex(s string) bool { return len(s) > 2 && s[0] == '0' && s[1]|0x20 == 'x' }
 
-// numberEnd is the length of the number that s begins with.
+// numberEnd returns the length of the number at the beginning of s.
 func numberEnd(s string) int {
 	count := func(i int, set string) int {
 		for i < len(s) && strings.IndexByte(set, s[i]) >= 0 {

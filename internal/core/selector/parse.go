@@ -8,12 +8,11 @@ import (
 	"fiveways.dev/fiveways/internal/core/message"
 )
 
-// parser reads a condition by recursive descent; doc.go has the grammar. The first failure sticks:
-// from then on there are no more tokens, so that every loop ends and one check at the end is
-// enough.
+// parser parses a condition by recursive descent; doc.go has the grammar. The first failure sticks:
+// after it there are no more tokens, so every loop ends, and one check at the end is enough.
 type parser struct {
 	text  string
-	tok   token // the one at hand
+	tok   token // current token
 	depth int
 	err   *Error
 }
@@ -44,7 +43,7 @@ func parse(text string) (*node, error) {
 	return root, nil
 }
 
-// fail makes a failure at a byte the outcome, unless there was one before.
+// fail records a failure at a byte position, unless there was an earlier one.
 func (p *parser) fail(at int, text string) {
 	if p.err == nil {
 		p.err = &Error{utf8.RuneCountInString(p.text[:at]) + 1, text}
@@ -60,7 +59,7 @@ func (p *parser) expected(what string) {
 	p.fail(p.tok.at, "expected "+what+", got "+got)
 }
 
-// accept moves on if the token at hand is of the kind.
+// accept consumes the current token if it is of this kind.
 func (p *parser) accept(kind string) bool {
 	if p.tok.kind != kind || p.err != nil {
 		return false
@@ -75,7 +74,7 @@ func (p *parser) require(kind string) {
 	}
 }
 
-// node makes an operator over kids. at is where to complain if the tree gets too high.
+// node returns an operator over kids. at is the position of the error if the tree is too high.
 func (p *parser) node(at int, op op, kids ...*node) *node {
 	n := &node{op: op, kids: kids, height: 1}
 	for _, k := range kids {
@@ -89,7 +88,7 @@ func (p *parser) node(at int, op op, kids ...*node) *node {
 
 var tooDeep = fmt.Sprintf("nested deeper than %d", MaxDepth)
 
-// enter counts a level of recursion; leave ends it.
+// enter increments the level of recursion; leave decrements it.
 func (p *parser) enter() {
 	if p.depth++; p.depth > MaxDepth {
 		p.fail(p.tok.at, tooDeep)
@@ -102,7 +101,7 @@ func (p *parser) condition() *node { return p.joined("OR", opOr, p.conjunction) 
 
 func (p *parser) conjunction() *node { return p.joined("AND", opAnd, p.negation) }
 
-// joined reads one or several parts with a keyword between them.
+// joined parses one or more parts separated by a keyword.
 func (p *parser) joined(keyword string, op op, part func() *node) *node {
 	at := p.tok.at
 	kids := []*node{part()}
@@ -119,7 +118,7 @@ func (p *parser) joined(keyword string, op op, part func() *node) *node {
 	return p.node(at, op, kids...)
 }
 
-// mustBeCondition refuses what can never be true.
+// mustBeCondition refuses nodes that can never be true.
 func (p *parser) mustBeCondition(at int, n *node) {
 	if p.err == nil && !n.isCondition() {
 		p.fail(at, "expected a condition, got a value")
@@ -171,7 +170,7 @@ func (p *parser) predicate() *node {
 	return p.unless(at, not, x)
 }
 
-// unless is n, or NOT n.
+// unless returns n, or NOT n if not is true.
 func (p *parser) unless(at int, not bool, n *node) *node {
 	if !not {
 		return n
@@ -179,8 +178,8 @@ func (p *parser) unless(at int, not bool, n *node) *node {
 	return p.node(at, opNot, n)
 }
 
-// in reads the list behind IN. All its values are of one kind, so that a value of another is
-// neither in it nor outside.
+// in parses the list after IN. All its values are of one kind, so the result for a value of another
+// kind is unknown.
 func (p *parser) in(at int, x *node) *node {
 	n := p.node(at, opIn, x)
 	n.set = map[value]struct{}{}
@@ -201,7 +200,7 @@ func (p *parser) in(at int, x *node) *node {
 	return n
 }
 
-// listed reads one literal of a list.
+// listed parses one literal of a list.
 func (p *parser) listed(text bool) value {
 	if text {
 		s := p.tok.text
@@ -215,7 +214,7 @@ func (p *parser) listed(text bool) value {
 	return p.numeral(negative)
 }
 
-// numeral reads a number with the sign that stood before it.
+// numeral parses a number whose sign was already read.
 func (p *parser) numeral(negative bool) value {
 	if p.tok.kind != tokNumber {
 		p.expected("a string or a number")
@@ -287,8 +286,8 @@ func (p *parser) arithmetic(at int, op op, kids ...*node) *node {
 	return p.node(at, op, kids...)
 }
 
-// sign reads a primary with signs in front. A minus and a number are one literal, for the smallest
-// integer has no positive twin.
+// sign parses a primary with optional signs. A minus sign and a number are one literal, because the
+// smallest integer has no positive counterpart.
 func (p *parser) sign() *node {
 	at := p.tok.at
 	switch {
@@ -338,7 +337,8 @@ func (p *parser) primary() *node {
 	return p.literal(value{})
 }
 
-// exists reads EXISTS(name), the only function. Its name is no keyword: a header may be called so.
+// exists parses EXISTS(name), the only function. EXISTS is not a keyword, so a header may have this
+// name.
 func (p *parser) exists(function token) *node {
 	if upper(function.text) != "EXISTS" {
 		p.fail(function.at, "there is no function "+quote(function.text))
@@ -354,7 +354,7 @@ func (p *parser) exists(function token) *node {
 	return p.node(function.at, opNot, p.node(function.at, opIsNull, n))
 }
 
-// name finds what a name stands for.
+// name resolves a name.
 func (p *parser) name(t token) *node {
 	full := t.prefix + t.text
 	if s, ok := further[full]; ok && t.kind == tokWord {

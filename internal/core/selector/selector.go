@@ -9,8 +9,8 @@ import (
 // Limits of a selector.
 const (
 	MaxText  = 8 << 10 // bytes of its text
-	MaxDepth = 64      // of nested operators and parentheses; AND and OR do not add to it, however many parts they join
-	MaxList  = 1000    // values behind IN
+	MaxDepth = 64      // of nested operators and parentheses; AND and OR add one level, however many parts they join
+	MaxList  = 1000    // values after IN
 )
 
 // Selector is a compiled condition. It is immutable.
@@ -19,9 +19,9 @@ type Selector struct {
 	root *node
 }
 
-// Message is what a selector looks at. The strings may be views of a buffer; they are not retained.
+// Message is the input of a selector. The strings may be views of a buffer; they are not retained.
 type Message struct {
-	Exchange string // to which it was published
+	Exchange string // the exchange it was published to
 	Key      string // routing key
 	Props    []byte // property list as in an Envelope; a malformed one counts as empty
 }
@@ -35,7 +35,7 @@ func Compile(text string) (*Selector, error) {
 	return &Selector{text, root}, nil
 }
 
-// String returns the text that was compiled.
+// String returns the source of the selector.
 func (s *Selector) String() string { return s.text }
 
 // Match reports whether the condition is true for a message.
@@ -50,5 +50,5 @@ func (s *Selector) MatchMessage(m *Message) bool {
 	return s.root.test(&v) == yes
 }
 
-// text makes a string of b without a copy.
+// text converts b to a string without copying.
 func text(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }

@@ -9,7 +9,7 @@ import (
 	"fiveways.dev/fiveways/internal/core/message"
 )
 
-// order is the message that most tests look at.
+// order returns the message that most tests use.
 func order() message.Envelope {
 	p := message.Properties{
 		Flags: message.HasContentType | message.HasHeaders | message.HasDeliveryMode | message.HasPriority | message.HasCorrelationID |
@@ -32,7 +32,7 @@ func order() message.Envelope {
 	return message.Envelope(append(message.AppendEnvelopeHeader(nil, "shop", "order.created", p.Append(nil)), "body"...))
 }
 
-// outcome tests a condition with all its three values.
+// outcome returns the truth of a condition.
 func outcome(t testing.TB, text string, env message.Envelope) truth {
 	t.Helper()
 	s, err := Compile(text)
@@ -51,7 +51,7 @@ func outcome(t testing.TB, text string, env message.Envelope) truth {
 	return got
 }
 
-// conditions are grouped by outcome.
+// conditions are grouped by their truth for order.
 var conditions = map[truth]string{
 	yes: `
 		region = 'EU-west'
@@ -463,7 +463,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestLikeIsNotExponential would not end otherwise.
+// TestLikeIsNotExponential would not end if LIKE took exponential time.
 func TestLikeIsNotExponential(t *testing.T) {
 	s, err := Compile("a LIKE '" + strings.Repeat("%a", 2000) + "b'")
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// What a token is, where it is not an operator or a keyword; those are called as they are written,
+// Kinds of tokens. Operators and keywords are kinds of their own, named as they are written,
 // keywords in capitals.
 const (
 	tokEnd    = "the end"
@@ -19,13 +19,13 @@ const (
 // token is one word of a condition.
 type token struct {
 	kind    string
-	at, end int    // bytes
-	text    string // of a word as it stands, of strings and quoted names what they mean
-	prefix  string // of a quoted name: what is in front, "headers." for example
+	at, end int    // byte positions
+	text    string // of a word as written; of a string or quoted name, its contents
+	prefix  string // of a quoted name: the part in front, for example "headers."
 	num     number
 }
 
-// keywords are reserved, whatever their case.
+// keywords are reserved words in any case.
 var keywords = map[string]bool{
 	"AND": true, "OR": true, "NOT": true, "BETWEEN": true, "IN": true, "LIKE": true, "ESCAPE": true, "IS": true, "NULL": true, "TRUE": true,
 	"FALSE": true,
@@ -33,7 +33,7 @@ var keywords = map[string]bool{
 
 var operators = []string{"<>", "!=", "<=", ">=", "=", "<", ">", "+", "-", "*", "/", "(", ")", ","}
 
-// next reads the token after the one at hand. After a failure there is only the end.
+// next reads the next token. After a failure it only returns the end.
 func (p *parser) next() {
 	rest := p.text[p.tok.end:]
 	start := p.tok.end + len(rest) - len(strings.TrimLeftFunc(rest, unicode.IsSpace))
@@ -67,8 +67,8 @@ func (p *parser) operator(rest string, c rune) {
 	p.fail(p.tok.at, "unexpected character "+quote(string(c)))
 }
 
-// quoted reads what is between two quotes, the first at start; a doubled quote inside means
-// one. The token ends behind it.
+// quoted reads a quoted text that begins at start. Two quotes inside stand for one. The token ends
+// behind the closing quote.
 func (p *parser) quoted(start int) string {
 	q := p.text[start : start+1]
 	var s strings.Builder
@@ -89,8 +89,8 @@ func (p *parser) quoted(start int) string {
 	}
 }
 
-// upper is the word in capitals if it is of ASCII; other letters, of which some have capitals in
-// ASCII, change its length.
+// upper returns an ASCII word in capitals. It does not change other words, because some non-ASCII
+// letters have ASCII capitals, which would change the length.
 func upper(word string) string {
 	if u := strings.ToUpper(word); len(u) == len(word) {
 		return u
@@ -102,7 +102,7 @@ func wordStart(c rune) bool { return c == '_' || c == '$' || unicode.IsLetter(c)
 
 func wordPart(c rune) bool { return wordStart(c) || c == '.' || unicode.IsDigit(c) }
 
-// word reads a keyword or a name. Dots belong to names; behind one a quote may begin.
+// word reads a keyword or a name. Dots belong to names; after a dot a quote may follow.
 func (p *parser) word(rest string) {
 	n := strings.IndexFunc(rest, func(c rune) bool { return !wordPart(c) })
 	if n < 0 {
@@ -125,7 +125,7 @@ func (p *parser) word(rest string) {
 	p.tok.text = p.quoted(p.tok.end)
 }
 
-// quote shows a piece of the text in an error.
+// quote formats a part of the text for an error.
 func quote(s string) string {
 	const most = 24
 	if r := []rune(s); len(r) > most {

@@ -12,7 +12,7 @@ import (
 	"fiveways.dev/fiveways/internal/core/message"
 )
 
-// expr is a condition or operand as text, and how a naive evaluator finds its value in decoded
+// expr is a condition or operand as text, with a naive evaluator that returns its value for decoded
 // headers: nil (NULL), bool, int64, float64, string, or anything else (not comparable).
 type expr struct {
 	text string
@@ -29,7 +29,7 @@ func naiveHeader(name string) expr {
 	}}
 }
 
-// exactly turns a number into a fraction without rounding; infinity is more than any float.
+// exactly converts a number to a fraction without rounding; infinity becomes larger than any float.
 func exactly(v any) *big.Rat {
 	switch v := v.(type) {
 	case int64:
@@ -44,7 +44,7 @@ func exactly(v any) *big.Rat {
 	return nil
 }
 
-// naiveOrder compares two values; ok is false where that makes no sense.
+// naiveOrder compares two values; ok is false if they cannot be compared.
 func naiveOrder(a, b any) (order int, ok bool) {
 	if x, y := exactly(a), exactly(b); x != nil && y != nil {
 		return x.Cmp(y), true
@@ -76,7 +76,7 @@ func naiveNot(v any) any {
 	return nil
 }
 
-// naiveJoin is OR where decides is true, AND where it is false.
+// naiveJoin is OR if decides is true, and AND if it is false.
 func naiveJoin(decides bool, all []any) any {
 	result := any(!decides)
 	for _, v := range all {
@@ -135,7 +135,7 @@ func naiveLike(pattern, s []rune) bool {
 	return (pattern[0] == '_' || pattern[0] == s[0]) && naiveLike(pattern[1:], s[1:])
 }
 
-// drawn makes random expressions, one method for each rule of the grammar.
+// drawn generates random expressions, with one method for each rule of the grammar.
 type drawn struct{ *rapid.T }
 
 func (d drawn) one(of ...string) string { return rapid.SampledFrom(of).Draw(d.T, "one") }
@@ -244,7 +244,7 @@ func (d drawn) in(x expr) expr {
 	}}
 }
 
-// sum draws operands; text is not calculated with, which does not compile.
+// sum draws operands. It does not use text in arithmetic, which would not compile.
 func (d drawn) sum(depth int) expr {
 	return d.calculated(depth, []string{"+", "-"}, func(depth int) expr {
 		return d.calculated(depth, []string{"*", "/"}, d.operand)
@@ -263,7 +263,8 @@ func (d drawn) calculated(depth int, ops []string, part func(int) expr) expr {
 	return e
 }
 
-// notNumber reports whether e is a literal, perhaps in parentheses, that cannot be calculated with.
+// notNumber reports whether e is a literal, possibly in parentheses, that cannot be used in
+// arithmetic.
 func notNumber(e expr) bool {
 	text := strings.TrimLeft(e.text, "(")
 	return strings.HasPrefix(text, "'") || strings.HasPrefix(text, "TRUE")
@@ -344,7 +345,7 @@ func TestTwin(t *testing.T) {
 	})
 }
 
-// TestLikeTwin tries patterns that almost match.
+// TestLikeTwin tests patterns that almost match.
 func TestLikeTwin(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		pattern := rapid.StringOfN(rapid.SampledFrom([]rune("abä%%_")), 0, 12, -1).Draw(rt, "pattern")

@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// truth is the outcome of a condition. AND is the least of its parts, OR the greatest, NOT the
-// opposite.
+// truth is the result of a condition. AND is the minimum of its parts, OR the maximum, and NOT the
+// negation.
 type truth int8
 
 const (
@@ -26,16 +26,16 @@ func truthOf(b bool) truth {
 type kind uint8
 
 const (
-	null    kind = iota // nothing, or nothing known
-	other               // a value that nothing can be compared with: a table, an array, not-a-number
+	null    kind = iota // NULL or unknown
+	other               // a value that cannot be compared: a table, an array, NaN
 	boolean             // num is 0 or 1
 	integer             // num is an int64
 	float               // num is the bits of a float64, not NaN
 	str
 )
 
-// value is an operand while a condition is tested. Values of one kind are equal if and only if they
-// are ==, but for the two zeros of floats.
+// value is an operand during evaluation. Values of one kind are equal if and only if they are ==,
+// except for the two zeros of floats.
 type value struct {
 	kind kind
 	num  uint64
@@ -54,7 +54,7 @@ func boolValue(b bool) value {
 	return value{kind: boolean}
 }
 
-// floatValue returns f, or nan where it is not a number.
+// floatValue returns f, or a value of kind nan if f is NaN.
 func floatValue(f float64, nan kind) value {
 	if math.IsNaN(f) {
 		return value{kind: nan}
@@ -62,7 +62,7 @@ func floatValue(f float64, nan kind) value {
 	return value{kind: float, num: math.Float64bits(f)}
 }
 
-// truth reads a value as a condition.
+// truth returns the truth of a value used as a condition.
 func (v value) truth() truth {
 	if v.kind != boolean {
 		return unknown
@@ -70,7 +70,7 @@ func (v value) truth() truth {
 	return truthOf(v.num == 1)
 }
 
-// asFloat turns a number into a float; big integers are rounded.
+// asFloat converts a number to a float; large integers are rounded.
 func (v value) asFloat() float64 {
 	if v.kind == integer {
 		return float64(int64(v.num))
@@ -78,7 +78,7 @@ func (v value) asFloat() float64 {
 	return v.float()
 }
 
-// canonical gives numbers that are equal one form: whole floats that fit become integers.
+// canonical converts equal numbers to the same value: whole floats that fit become integers.
 func (v value) canonical() value {
 	if v.kind == float {
 		if f := v.float(); f == math.Trunc(f) && f >= -1<<63 && f < 1<<63 {
@@ -122,8 +122,8 @@ func compareMixed(i int64, f float64) int {
 	return cmp.Compare(0, f-whole)
 }
 
-// calculate does arithmetic: with integers if both are, else with floats. The result is NULL where
-// there is none.
+// calculate evaluates arithmetic: with integers if both are, otherwise with floats. The result is
+// NULL if it is undefined.
 func calculate(op op, a, b value) value {
 	switch {
 	case !a.number() || !b.number():
@@ -152,7 +152,7 @@ func calculate(op op, a, b value) value {
 	return floatValue(x, null)
 }
 
-// calculateInt reports false on overflow and on division by zero. Division drops the remainder.
+// calculateInt returns false on overflow and on division by zero. Division truncates.
 func calculateInt(op op, x, y int64) (z int64, ok bool) {
 	switch op {
 	case opAdd:
@@ -174,7 +174,7 @@ func calculateInt(op op, x, y int64) (z int64, ok bool) {
 	return x / y, true
 }
 
-// negate is the unary minus.
+// negate returns -v.
 func negate(v value) value {
 	switch v.kind {
 	case integer:

@@ -7,14 +7,14 @@ import (
 	"fiveways.dev/fiveways/internal/core/message"
 )
 
-// view reads a message while a condition is tested.
+// view reads a message during evaluation.
 type view struct {
 	m       Message // a copy, so that callers can keep theirs on the stack
 	headers []byte  // raw table, once found is true
 	found   bool
 }
 
-// field returns the value of a name that is no header.
+// field returns the value of a name that is not a header.
 func (v *view) field(s source) value {
 	switch s.field {
 	case fieldExchange:
@@ -43,7 +43,7 @@ func (v *view) field(s source) value {
 	return strValue(text(b))
 }
 
-// seconds is a timestamp; one beyond the range of integers is a float.
+// seconds returns a timestamp; beyond the range of integers it is a float.
 func seconds(u uint64) value {
 	if u > math.MaxInt64 {
 		return floatValue(float64(u), null)
@@ -51,7 +51,7 @@ func seconds(u uint64) value {
 	return intValue(int64(u))
 }
 
-// header returns the value of a header, NULL if there is none.
+// header returns the value of a header, or NULL if it is missing.
 func (v *view) header(name string) value {
 	if !v.found {
 		v.headers, _ = message.FindProperty(v.m.Props, message.HasHeaders)
@@ -95,7 +95,7 @@ func (v *view) header(name string) value {
 	return value{kind: other}
 }
 
-// decimal is v divided by ten to the power of scale.
+// decimal returns v divided by ten to the power of scale.
 func decimal(scale uint8, v uint32) value {
 	if scale == 0 {
 		return intValue(int64(v))

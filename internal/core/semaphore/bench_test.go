@@ -9,13 +9,13 @@ import (
 	"fiveways.dev/fiveways/internal/core/semaphore"
 )
 
-// idKinds are ids as users have them.
+// idKinds are typical kinds of ids.
 var idKinds = map[string]func(n int) string{
 	"numbers": func(n int) string { return fmt.Sprint(100_000_000 + n) },
 	"uuids":   func(n int) string { return fmt.Sprintf("%08x-1234-4321-8888-%012x", n*2654435761&0xffffffff, n) },
 }
 
-// fill makes a state with this many tasks, of which the first run.
+// fill returns a state with this many tasks, the first active of which run.
 func fill(active, tasks int, id func(int) string) *semaphore.State {
 	s := semaphore.New(semaphore.Config{Active: active, TryRelease: active * 9 / 10})
 	r := rand.New(rand.NewPCG(1, 2))
@@ -27,7 +27,7 @@ func fill(active, tasks int, id func(int) string) *semaphore.State {
 	return s
 }
 
-// follow does the next transition.
+// follow makes the next transition.
 func follow(s *semaphore.State) bool {
 	tr, more := s.Next()
 	if !more {
@@ -40,8 +40,8 @@ func follow(s *semaphore.State) bool {
 	return s.SetStatus(tr.Task, st, 0)
 }
 
-// BenchmarkChange measures one change of the largest semaphore, 5,000,000 waiting and 100,000
-// running, with the transitions that follow.
+// BenchmarkChange measures one change of the largest semaphore (5,000,000 waiting and 100,000
+// running tasks), with the transitions that follow.
 func BenchmarkChange(b *testing.B) {
 	for kind, id := range idKinds {
 		b.Run("ids="+kind, func(b *testing.B) {
@@ -80,7 +80,7 @@ func BenchmarkChange(b *testing.B) {
 	}
 }
 
-// BenchmarkFill tells what a task takes: in the largest semaphore, and in 100,000 small ones.
+// BenchmarkFill reports the memory per task, in the largest semaphore and in 100,000 small ones.
 func BenchmarkFill(b *testing.B) {
 	for kind, id := range idKinds {
 		for _, c := range []struct{ semaphores, active, tasks int }{{1, 100_000, 5_100_000}, {100_000, 3, 10}} {

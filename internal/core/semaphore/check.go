@@ -2,17 +2,18 @@ package semaphore
 
 import "fmt"
 
-// checkedTasks bounds what is checked after each change.
+// checkedTasks is the largest state that is checked after each change.
 const checkedTasks = 256
 
-// checkSmall is called after each change in builds with the tag invariants.
+// checkSmall checks a small state. It is called after each change in builds with the tag
+// invariants.
 func (s *State) checkSmall() {
 	if s.Len() <= checkedTasks && !s.tree.loading {
 		s.check()
 	}
 }
 
-// check panics when the parts of the state do not agree.
+// check panics if the parts of the state do not agree.
 func (s *State) check() {
 	var seen counts
 	last := place{}
@@ -47,7 +48,7 @@ func (s *State) items() func(func(item) bool) {
 	}
 }
 
-// check panics when a subtree does not have the tasks that it is said to have.
+// check panics if the tasks in a subtree do not match the counts in its parent.
 func (n *node) check(want counts) {
 	var got counts
 	for _, it := range n.items {
@@ -62,7 +63,7 @@ func (n *node) check(want counts) {
 	}
 }
 
-// checkHolds panics when a hold is not where it belongs.
+// checkHolds panics if a hold is in the wrong place.
 func (s *State) checkHolds() {
 	ends, owned := 0, 0
 	for i := range s.holds.slab.n {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestGrowsAndShrinks fills a state in several orders, empties it in others, and looks at its parts
-// on the way. What it took it gives back.
+// TestGrowsAndShrinks fills a state in several orders, empties it in others, and checks its parts
+// on the way. All memory must be returned.
 func TestGrowsAndShrinks(t *testing.T) {
 	const n = 30_000
 	id := func(i int) string {

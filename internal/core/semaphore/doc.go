@@ -7,10 +7,10 @@
 //
 // # The rule
 //
-// Tasks are ordered by priority, the most urgent first, and with equal priority by the time at
-// which they came. A task is running if its status is Acquired or TryRelease.
+// Tasks are ordered by priority, the most urgent first, and with equal priority by arrival. A task
+// is running if its status is Acquired or TryRelease.
 //
-//   - While fewer than Active tasks run, the first one that waits is acquired.
+//   - While fewer than Active tasks run, the first waiting task is acquired.
 //   - A running task is outranked when it is not among the first Active of all tasks. The last of
 //     the running tasks are asked to give way: as many as are outranked, but at most TryRelease. A
 //     task that was asked and is no longer among them is retained.

@@ -13,16 +13,16 @@ type hold struct {
 	until int64
 	owner int64
 	task  uint32
-	heap  uint32 // index in ends, from 1; 0: it has no end
-	next  uint32 // the next hold of its owner, from 1; 0: it is the last
-	prev  uint32 // the one before, from 1; 0: it is the first
+	heap  uint32 // index in ends, from 1; 0: no end
+	next  uint32 // next hold of its owner, from 1; 0: none
+	prev  uint32 // previous hold of its owner, from 1; 0: none
 }
 
-// holds stores them densely, with a heap of the ends and a list for each owner.
+// holds stores holds densely, with a heap of the ends and a list for each owner.
 type holds struct {
 	slab   slab[hold]
 	ends   heap.Heap[uint32, endOrder]
-	owners map[int64]uint32 // the first hold of each, from 1
+	owners map[int64]uint32 // first hold of each owner, from 1
 }
 
 // holdOf returns the hold of a task, the zero value if it has none.
@@ -33,7 +33,7 @@ func (s *State) holdOf(r *record) hold {
 	return *s.holds.slab.at(r.hold - 1)
 }
 
-// setHold sets what a task has.
+// setHold sets the lease, end and owner of a task.
 func (s *State) setHold(task uint32, lease, until, owner int64) {
 	r := s.records.at(task)
 	if lease == 0 && until == 0 && owner == 0 {
@@ -59,7 +59,7 @@ func (s *State) setHold(task uint32, lease, until, owner int64) {
 	}
 }
 
-// dropHold removes a hold, and moves the last one into its place.
+// dropHold removes a hold and moves the last hold into its place.
 func (s *State) dropHold(i uint32) {
 	s.holds.leave(i)
 	h := s.holds.slab.at(i)
@@ -83,7 +83,7 @@ func (s *State) dropHold(i uint32) {
 	s.holds.slab.pop()
 }
 
-// join puts a hold into the list of an owner.
+// join adds a hold to the list of an owner.
 func (hs *holds) join(i uint32, owner int64) {
 	h := hs.slab.at(i)
 	h.owner = owner
@@ -99,7 +99,7 @@ func (hs *holds) join(i uint32, owner int64) {
 	hs.owners[owner] = i + 1
 }
 
-// leave takes a hold out of the list of its owner.
+// leave removes a hold from the list of its owner.
 func (hs *holds) leave(i uint32) {
 	h := hs.slab.at(i)
 	if h.owner == 0 {
@@ -116,7 +116,7 @@ func (hs *holds) leave(i uint32) {
 	default:
 		delete(hs.owners, h.owner)
 		if len(hs.owners) == 0 {
-			hs.owners = nil // a map does not give back what it has
+			hs.owners = nil // a map does not release its memory
 		}
 	}
 	h.owner, h.next, h.prev = 0, 0, 0
@@ -134,7 +134,8 @@ func (o endOrder) Before(i, j uint32) bool {
 
 func (o endOrder) Moved(i uint32, index int) { o.holds.slab.at(i).heap = uint32(index) }
 
-// fixEnd moves a hold to where its end belongs in the heap, or removes it if it has none.
+// fixEnd moves a hold to the right place in the heap of ends, or removes it from the heap if it has
+// no end.
 func (s *State) fixEnd(i uint32) {
 	h, ends := s.holds.slab.at(i), &s.holds.ends
 	if h.until != 0 {
@@ -143,15 +144,15 @@ func (s *State) fixEnd(i uint32) {
 	}
 	ends.RemoveBy(endOrder{s}, int(h.heap))
 	if n := cap(*ends); n > 16 && len(*ends) < n/4 {
-		*ends = append(make([]uint32, 0, n/2), *ends...) // a slice does not give back what it has
+		*ends = append(make([]uint32, 0, n/2), *ends...) // a slice does not release its memory
 	}
 }
 
-// ended returns the holds that end until now, at most this many, in order. It does not change the
-// heap: the next one is always among the children of those found.
+// ended returns, in order, at most this many holds that end at now or earlier. It does not change
+// the heap: the next hold is always among the children of those found.
 func (s *State) ended(now int64, most int) (found []uint32) {
 	ends, order := s.holds.ends, endOrder{s}
-	var next []int // places in the heap that may come next, the first last
+	var next []int // candidates for the next in order, as heap indices, the first last
 	add := func(at int) {
 		if at >= len(ends) || s.holds.slab.at(ends[at]).until > now {
 			return

@@ -6,14 +6,14 @@ import (
 	"strconv"
 )
 
-// index finds records by their id. It is a linear-hashing table with about as many buckets as
-// records: one bucket is split or joined when a record is added or removed, so no operation
-// rehashes everything. The records of a bucket are a chain through their field next.
+// index finds records by id. It is a linear-hashing table with about as many buckets as records:
+// one bucket is split or joined when a record is added or removed, so no operation rehashes
+// everything. The records of a bucket are a chain through their field next.
 type index struct {
-	heads slab[uint32] // the first record of each bucket, from 1; 0: none
+	heads slab[uint32] // first record of each bucket, from 1; 0: none
 }
 
-// texts are the ids that are no numbers.
+// text is an id that is not a number.
 type text struct {
 	id   string
 	task uint32
@@ -24,14 +24,15 @@ var (
 	hashStart = maphash.String(hashSeed, "")
 )
 
-// name is an id as it is looked up.
+// name is an id in the form used for lookups.
 type name struct {
 	text   string
 	number uint64
 	isText bool
 }
 
-// nameOf reports whether an id is a number that is written back the same.
+// nameOf returns the name of an id. An id is a number only if formatting the number gives the same
+// id.
 func nameOf(id string) name {
 	if len(id) == 0 || len(id) > 20 || id[0] > '9' {
 		return name{text: id, isText: true}
@@ -51,7 +52,7 @@ func (n name) hash() uint64 {
 	return high ^ low
 }
 
-// nameOf is the name of a record.
+// nameOf returns the name of a record.
 func (s *State) nameOf(r *record) name {
 	if r.isText() {
 		return name{text: s.texts.at(uint32(r.id)).id, isText: true}
@@ -66,8 +67,8 @@ func (s *State) idOf(r *record) string {
 	return strconv.FormatInt(int64(r.id), 10)
 }
 
-// head is the bucket of a hash: as many of its low bits as the buckets need, or one less where that
-// bucket is not there yet.
+// head returns the bucket of a hash. The bucket number is the low bits of the hash, one bit less if
+// that bucket does not exist yet.
 func (x *index) head(hash uint64) *uint32 {
 	mask := uint64(1)<<bits.Len32(x.heads.n-1) - 1
 	if b := hash & mask; b < uint64(x.heads.n) {
@@ -76,7 +77,7 @@ func (x *index) head(hash uint64) *uint32 {
 	return x.heads.at(uint32(hash & (mask >> 1)))
 }
 
-// find looks a record up.
+// find returns the record with a name.
 func (s *State) find(n name) (i uint32, ok bool) {
 	if s.records.n == 0 {
 		return 0, false
@@ -91,8 +92,8 @@ func (s *State) find(n name) (i uint32, ok bool) {
 	return 0, false
 }
 
-// indexAdd puts a record into its bucket, and splits the next bucket when there are more records
-// than buckets.
+// indexAdd adds a record to its bucket, and splits the next bucket if there are more records than
+// buckets.
 func (s *State) indexAdd(i uint32) {
 	if s.records.n > s.index.heads.n {
 		s.indexSplit()
@@ -102,7 +103,7 @@ func (s *State) indexAdd(i uint32) {
 	r.next, *head = *head, i+1
 }
 
-// indexSplit adds a bucket, which takes its records from the one that had them until now.
+// indexSplit adds a bucket and moves records into it from the bucket that had them until now.
 func (s *State) indexSplit() {
 	added := s.index.heads.push(0)
 	if added == 0 {
@@ -119,20 +120,21 @@ func (s *State) indexSplit() {
 	}
 }
 
-// indexRemove takes a record out of its bucket.
+// indexRemove removes a record from its bucket.
 func (s *State) indexRemove(i uint32) {
 	link := s.indexLink(i)
 	*link = s.records.at(i).next
 }
 
-// indexFit joins the last buckets with their other halves, two at most, when there are too many.
+// indexFit joins the last buckets, at most two, with their other halves if there are too many
+// buckets.
 func (s *State) indexFit() {
 	for n := s.index.heads.n; n > 2*s.records.n+1; n-- {
 		s.indexJoin(n - 1)
 	}
 }
 
-// indexLink is what refers to a record.
+// indexLink returns the field that refers to a record.
 func (s *State) indexLink(i uint32) *uint32 {
 	link := s.index.head(s.nameOf(s.records.at(i)).hash())
 	for *link != i+1 {
@@ -141,7 +143,7 @@ func (s *State) indexLink(i uint32) *uint32 {
 	return link
 }
 
-// indexJoin takes away the last bucket.
+// indexJoin removes the last bucket.
 func (s *State) indexJoin(last uint32) {
 	chain := *s.index.heads.at(last)
 	s.index.heads.pop()

@@ -7,9 +7,9 @@ import (
 	"fiveways.dev/fiveways/internal/core/invariants"
 )
 
-// Load begins a load, until Settle: tasks may be put, changed, removed, looked up and counted, but
-// nothing may be asked that depends on their order. With millions of tasks that takes a fraction of
-// the time, because their order is computed once, not for each.
+// Load begins a load, which Settle ends. Meanwhile tasks may be put, changed, removed, looked up
+// and counted, but methods that depend on their order must not be called. With millions of tasks
+// this is much faster, because the order is computed only once.
 func (s *State) Load() {
 	s.tree.root, s.tree.leaves, s.tree.inner = nil, 0, 0
 	s.tree.loading = true
@@ -27,13 +27,13 @@ func (s *State) Settle() {
 	}
 }
 
-// placed is an item with where it stands: sorting them looks at no records.
+// placed is an item with its place, so that sorting need not look at records.
 type placed struct {
 	place
 	item
 }
 
-// sorted are all tasks in their order.
+// sorted returns all tasks in order.
 func (s *State) sorted() []placed {
 	all := make([]placed, s.records.n)
 	for i := range all {
@@ -49,14 +49,14 @@ func (s *State) sorted() []placed {
 	return all
 }
 
-// Nodes of a tree that is built have room for an eighth more, so that the first tasks that come do
-// not divide them all.
+// build leaves room for an eighth more in each node, so that the first new tasks do not split every
+// node.
 const (
 	builtItems = maxItems * 7 / 8
 	builtKids  = maxKids * 7 / 8
 )
 
-// build makes the tree of all tasks, given in their order.
+// build builds the tree of all tasks, given in order.
 func (t *tree) build(all []placed) {
 	var level []kid
 	for _, part := range parts(all, builtItems) {
@@ -83,7 +83,7 @@ func (t *tree) build(all []placed) {
 	}
 }
 
-// parts divides a row into as few parts as can be that are no longer than most, all about equally
+// parts divides a slice into as few parts of at most this length as possible, all about equally
 // long.
 func parts[T any](all []T, most int) (parts [][]T) {
 	n := (len(all) + most - 1) / most

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A state that was loaded is the one that kept its order all the time, and goes on as that does.
+// TestLoad compares a loaded state with one that kept its order all the time.
 func TestLoad(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for _, tasks := range []int{0, 1, 55, 56, 57, 64, 300, 2000, 60_000} {
@@ -27,7 +27,7 @@ func TestLoad(t *testing.T) {
 				both(func(s *State) { s.Put(task) })
 			}
 		}
-		for range 2 { // also when there are tasks already
+		for range 2 { // the second time with existing tasks
 			loaded.Load()
 			for range tasks {
 				change(tasks)

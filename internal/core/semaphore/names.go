@@ -4,7 +4,7 @@ import "strconv"
 
 var statuses = [...]string{Wait: "WAIT", Acquired: "ACQUIRED", TryRelease: "TRY_RELEASE"}
 
-// String is the name of the status, as in the seed's schema and in every protocol.
+// String returns the name of the status, which every protocol uses.
 func (s Status) String() string {
 	if int(s) < len(statuses) {
 		return statuses[s]
@@ -12,7 +12,7 @@ func (s Status) String() string {
 	return "Status(" + strconv.Itoa(int(s)) + ")"
 }
 
-// ParseStatus reads the name of a status.
+// ParseStatus parses the name of a status.
 func ParseStatus(name string) (s Status, ok bool) {
 	for s, n := range statuses {
 		if n == name {
@@ -26,7 +26,8 @@ var events = [...]string{
 	EventAcquired: "Acquired", EventTryRelease: "TryRelease", EventRetained: "Retained", EventExpired: "Expired", EventDeleted: "Deleted",
 }
 
-// String is the name of the event, the last word of its routing key; "" for 0, which is none.
+// String returns the name of the event, the last word of its routing key; "" for 0, which is no
+// event.
 func (e Event) String() string {
 	if int(e) < len(events) {
 		return events[e]

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestPage plays the table of steps in docs/features/semaphores.md.
+// TestPage executes the table of steps in docs/features/semaphores.md.
 func TestPage(t *testing.T) {
 	page, err := os.ReadFile("../../../docs/features/semaphores.md")
 	if err != nil {
@@ -63,7 +63,7 @@ func scan(step, format string, to ...any) bool {
 	return err == nil && n == len(to)
 }
 
-// settle does the transitions that the rule wants.
+// settle makes the transitions that the rule requires.
 func settle(s *State) (happened []string) {
 	for {
 		next, ok := s.Next()
@@ -79,7 +79,7 @@ func settle(s *State) (happened []string) {
 	}
 }
 
-// standing names the tasks of each status in their order.
+// standing lists the tasks of each status in order.
 func standing(s *State) (runs, asked, waits string) {
 	named := map[Status][]string{}
 	for task := range s.From(1) {

@@ -7,13 +7,13 @@ import (
 	"testing"
 )
 
-// slots are the tasks as Scan comes to them.
+// slots returns the tasks in the order of Scan.
 func slots(s *State) (all []Task) {
 	s.Scan(0, s.Len(), func(t Task) { all = append(all, t) })
 	return all
 }
 
-// Changes that are undone leave every task in its slot.
+// TestPutBack checks that undone changes leave every task in its slot.
 func TestPutBack(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 4))
 	s := New(Config{Active: 5})

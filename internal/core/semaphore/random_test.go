@@ -13,12 +13,12 @@ import (
 	"fiveways.dev/fiveways/internal/core/semaphore"
 )
 
-// duel does the same with a State, its twin, and a replica that is told only what came out, as a
-// log tells it.
+// duel makes the same changes to a State, to its twin, and to a replica that is only given the
+// resulting changes, as a log would.
 type duel struct {
 	t       testing.TB
-	choose  func(n int) int // a number below n
-	ids     int             // this many different tasks come
+	choose  func(n int) int // returns a number below n
+	ids     int             // number of different tasks
 	state   *semaphore.State
 	replica *semaphore.State
 	twin    twin
@@ -29,7 +29,7 @@ func newDuel(t testing.TB, ids int, c semaphore.Config, choose func(int) int) *d
 	return &duel{t: t, choose: choose, ids: ids, state: semaphore.New(c), replica: semaphore.New(c), twin: twin{Config: c, now: 1, next: 1}}
 }
 
-// id is one of the names of tasks: numbers, and what only looks like one.
+// id returns one of the ids of tasks: some are numbers, others only look like numbers.
 func (d *duel) id() string {
 	n := d.choose(d.ids)
 	switch n % 5 {
@@ -52,12 +52,12 @@ func (d *duel) priority() float64 {
 	case 2:
 		return -math.MaxFloat64
 	case 3:
-		return math.Inf(1) // it is never let in, but the order holds
+		return math.Inf(1) // never acquired, but it has its place in the order
 	}
 	return float64(d.choose(9) - 4)
 }
 
-// step does something by chance. single tells that it is a change of one task.
+// step makes a random change. single reports that it is a change of one task.
 func (d *duel) step() (single bool) {
 	switch op := d.choose(100); {
 	case op < 40:
@@ -160,7 +160,7 @@ func (d *duel) set(id string, st semaphore.Status, until int64) {
 	}
 }
 
-// pass lets time pass, and takes the tasks away whose lease is over.
+// pass advances the time, and removes the tasks whose lease has ended.
 func (d *duel) pass(ms int64) {
 	d.twin.now += ms
 	want := d.twin.ended()
@@ -176,7 +176,8 @@ func (d *duel) pass(ms int64) {
 	}
 }
 
-// settle does what the rule wants; the twin wants the same, in the same order.
+// settle makes the transitions that the rule requires. The twin must make the same ones in the same
+// order.
 func (d *duel) settle(single bool) {
 	want := d.twin.decide()
 	moved := map[string]bool{}
@@ -204,7 +205,7 @@ func (d *duel) settle(single bool) {
 	}
 }
 
-// compare compares all that can be seen.
+// compare compares everything visible.
 func (d *duel) compare() {
 	w := &d.twin
 	count, i := map[semaphore.Status]int{}, 0
@@ -237,7 +238,7 @@ func (d *duel) compare() {
 	}
 }
 
-// compareOne looks at one task, and at those behind it.
+// compareOne compares one task and some of those behind it.
 func (d *duel) compareOne() {
 	id := d.id()
 	at := slices.IndexFunc(d.twin.tasks, func(t *semaphore.Task) bool { return t.ID == id })
@@ -255,7 +256,7 @@ func (d *duel) compareOne() {
 	}
 }
 
-// restored is a state put together from what a checkpoint has.
+// restored returns a state rebuilt from what a checkpoint holds.
 func (d *duel) restored() *semaphore.State {
 	s := semaphore.New(d.state.Config())
 	for t := range d.state.From(1) {
@@ -265,7 +266,7 @@ func (d *duel) restored() *semaphore.State {
 	return s
 }
 
-// number is a setting from the environment.
+// number returns a setting from the environment.
 func number(name string, standard int) int {
 	n, err := strconv.Atoi(cmp.Or(os.Getenv(name), strconv.Itoa(standard)))
 	if err != nil {
@@ -274,12 +275,12 @@ func number(name string, standard int) int {
 	return n
 }
 
-// TestTwin does 100,000 steps by chance for each seed. SEMAPHORE_SEED and SEMAPHORE_STEPS set the
-// first seed and their number.
+// TestTwin makes 100,000 random steps for each seed. SEMAPHORE_SEED sets the first seed,
+// SEMAPHORE_STEPS the number of steps.
 func TestTwin(t *testing.T) {
 	steps, first := number("SEMAPHORE_STEPS", 100_000), number("SEMAPHORE_SEED", 1)
 	for i, c := range []struct {
-		ids, steps, rarely int // all is compared once in this many steps
+		ids, steps, rarely int // everything is compared once in rarely steps
 		semaphore.Config
 	}{
 		{12, steps, 5, semaphore.Config{Active: 3, TryRelease: 2}},
@@ -316,7 +317,7 @@ func TestTwin(t *testing.T) {
 	}
 }
 
-// FuzzTwin takes its steps from bytes.
+// FuzzTwin takes its steps from the input.
 func FuzzTwin(f *testing.F) {
 	f.Add([]byte("the first by priority"), uint8(3), uint8(2), false)
 	f.Add([]byte{10, 1, 5, 9, 10, 2, 5, 9, 10, 3, 5, 3, 60, 1, 10, 4, 200, 80, 1, 2, 99}, uint8(1), uint8(1), true)

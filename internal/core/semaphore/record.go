@@ -2,15 +2,15 @@ package semaphore
 
 import "math"
 
-// record is a stored task. It has no pointers, so the collector does not scan millions of waiting
-// tasks.
+// record is a stored task. It has no pointers, so the garbage collector does not scan millions of
+// waiting tasks.
 type record struct {
-	rank     uint64 // its priority as a number that sorts: the smaller, the more urgent
+	rank     uint64 // the priority as a sortable number, smaller is more urgent
 	seqBits  uint64 // Seq << 3, whether id is the number of a text << 2, Status
 	enqueued int64
-	id       uint64 // the id, if it is a number, else its number among the texts
-	next     uint32 // the next record of the bucket in the index, from 1; 0: none
-	hold     uint32 // its hold, from 1; 0: none
+	id       uint64 // the id if it is a number, otherwise its index in texts
+	next     uint32 // next record of the index bucket, from 1; 0: none
+	hold     uint32 // the task's hold, from 1; 0: none
 }
 
 const (
@@ -25,14 +25,14 @@ func (r *record) isText() bool        { return r.seqBits&textBit != 0 }
 func (r *record) seq() uint64         { return r.seqBits >> seqShift }
 func (r *record) place() place        { return place{r.rank, r.seq()} }
 
-// place is the position of a task in the order; no two are equal.
+// place is the position of a task in the order. No two are equal.
 type place struct{ rank, seq uint64 }
 
 func (p place) before(q place) bool { return p.rank < q.rank || p.rank == q.rank && p.seq < q.seq }
 
 const signBit = 1 << 63
 
-// rankOf turns a priority into a rank.
+// rankOf converts a priority to a rank.
 func rankOf(priority float64, ascending bool) uint64 {
 	b := math.Float64bits(priority + 0) // -0 becomes 0
 	if b&signBit != 0 {
@@ -46,7 +46,7 @@ func rankOf(priority float64, ascending bool) uint64 {
 	return b
 }
 
-// priorityOf turns a rank back.
+// priorityOf converts a rank to a priority.
 func priorityOf(rank uint64, ascending bool) float64 {
 	if !ascending {
 		rank = ^rank

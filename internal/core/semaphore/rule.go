@@ -1,8 +1,8 @@
 package semaphore
 
-// Next returns the next transition that the rule requires in the present state; ok is false if
-// there is none. It changes nothing: the caller does that with SetStatus. No task gets two
-// transitions before the rule is satisfied, unless something else changes.
+// Next returns the next transition that the rule requires in the current state; ok is false if
+// there is none. It changes nothing: the caller calls SetStatus. No task gets two transitions
+// before the rule is satisfied, unless something else changes.
 func (s *State) Next() (t Transition, ok bool) {
 	if int(s.tree.sum.running()) < s.config.Active && s.tree.sum[Wait] > 0 {
 		return s.transition(s.tree.first(Wait), EventAcquired), true
@@ -19,8 +19,8 @@ func (s *State) Next() (t Transition, ok bool) {
 }
 
 // lastAreAsked reports whether the tasks that are asked to give way are the last of the running
-// ones. If not, the first of them is retained and then another is asked, because one that started
-// in between is more urgent than they are.
+// ones. If not, a more urgent task has started in between: the first of those asked is retained,
+// and then another task is asked.
 func (s *State) lastAreAsked() bool {
 	if s.tree.sum[TryRelease] == 0 || s.tree.sum[Acquired] == 0 {
 		return true

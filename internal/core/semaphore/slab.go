@@ -1,22 +1,22 @@
 package semaphore
 
-// A chunk holds this many elements.
+// The size of a chunk.
 const (
 	chunkBits = 10
 	chunkSize = 1 << chunkBits
 )
 
-// slab is a dense array that grows and shrinks at its end by a chunk at a time, so that no change
-// copies more than one chunk, whatever its length. The first chunk grows as a slice does: most
-// semaphores are small.
+// slab is a dense array that grows and shrinks at its end, a chunk at a time, so that no change
+// copies more than one chunk. The first chunk grows like a slice, because most semaphores are
+// small.
 type slab[T any] struct {
-	chunks [][]T // all but the last have chunkSize elements in use; there may be a spare one behind
+	chunks [][]T // all but the last have chunkSize elements in use; one more may be spare
 	n      uint32
 }
 
 func (s *slab[T]) at(i uint32) *T { return &s.chunks[i>>chunkBits][i%chunkSize] }
 
-// push adds an element and returns its place.
+// push adds an element and returns its index.
 func (s *slab[T]) push(v T) uint32 {
 	i := s.n
 	s.n++
@@ -42,7 +42,7 @@ func (s *slab[T]) pop() {
 	var none T
 	*s.at(s.n) = none
 	if last := len(s.chunks) - 1; last > 0 {
-		if int(s.n)+chunkSize*3/2 < len(s.chunks)*chunkSize { // half a chunk of room remains, so the next push need not make one
+		if int(s.n)+chunkSize*3/2 < len(s.chunks)*chunkSize { // keep room for half a chunk, so that the next push need not allocate
 			s.chunks[last] = nil
 			s.chunks = s.chunks[:last]
 		}
@@ -51,7 +51,7 @@ func (s *slab[T]) pop() {
 	}
 }
 
-// room is the number of elements that there is memory for.
+// room returns the number of elements that memory is allocated for.
 func (s *slab[T]) room() int64 {
 	switch len(s.chunks) {
 	case 0:

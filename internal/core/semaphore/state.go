@@ -14,8 +14,8 @@ import (
 // ErrOrder is returned when Configure would change the order while there are tasks.
 var ErrOrder = errors.New("semaphore: the order cannot change while there are tasks")
 
-// State is the tasks of one semaphore. A change costs O(log n), and memory grows and shrinks with
-// the tasks, a little at a time.
+// State holds the tasks of one semaphore. A change costs O(log n). Memory grows and shrinks with
+// the tasks in small steps.
 type State struct {
 	config    Config
 	next      uint64
@@ -37,7 +37,8 @@ func New(c Config) *State {
 // Config returns the settings that the rule uses.
 func (s *State) Config() Config { return s.config }
 
-// Configure changes the settings; Next then returns the consequences. Errors: ErrOrder.
+// Configure changes the settings; Next then returns the consequences. It returns ErrOrder if the
+// order would change while there are tasks.
 func (s *State) Configure(c Config) error {
 	if c.Ascending != s.config.Ascending && s.Len() > 0 {
 		return ErrOrder
@@ -67,7 +68,7 @@ func (s *State) Put(t Task) (added bool) {
 	return !there
 }
 
-// add makes a task of a record that is new.
+// add makes t the task of a new record.
 func (s *State) add(i uint32, n name, t Task) {
 	if t.Seq == 0 {
 		t.Seq = s.next
@@ -90,8 +91,8 @@ func (s *State) Slot(id string) uint32 {
 	return i
 }
 
-// PutBack undoes the removal of a task that was in a slot, when everything that came later has been
-// undone. Put could give it a slot that a Scan in progress has passed.
+// PutBack undoes the removal of a task that was in a slot, after all later changes have been
+// undone. Put could use a slot that a Scan in progress has already passed.
 func (s *State) PutBack(t Task, slot uint32) {
 	if invariants.Enabled {
 		defer s.checkSmall()
@@ -103,7 +104,7 @@ func (s *State) PutBack(t Task, slot uint32) {
 	s.setHold(slot, t.Lease, t.Until, t.Owner)
 }
 
-// move gives a record another priority and status.
+// move changes the priority and status of a record.
 func (s *State) move(i uint32, rank uint64, st Status) {
 	r := s.records.at(i)
 	old := itemOf(i, r.status())
@@ -180,7 +181,7 @@ func (s *State) renumber(from, to uint32) {
 	*s.records.at(to) = *r
 }
 
-// dropText takes a text away, and moves the last one to where it was.
+// dropText removes a text and moves the last one into its place.
 func (s *State) dropText(i uint32) {
 	t := s.texts.at(i)
 	s.textBytes -= int64(len(t.id))
@@ -200,7 +201,7 @@ func (s *State) Get(id string) (Task, bool) {
 	return s.task(i), true
 }
 
-// task is a record as others see it.
+// task returns the task in a record.
 func (s *State) task(i uint32) Task {
 	r := s.records.at(i)
 	h := s.holdOf(r)
@@ -214,7 +215,8 @@ func (s *State) Len() int { return int(s.records.n) }
 // Count returns the number of tasks with a status.
 func (s *State) Count(st Status) int { return int(s.tree.sum[st]) }
 
-// Position returns the position of a task in the order of all, from 1; 0: it does not exist.
+// Position returns the position of a task in the order of all tasks, from 1; 0 if it does not
+// exist.
 func (s *State) Position(id string) int {
 	i, ok := s.find(nameOf(id))
 	if !ok {
@@ -223,7 +225,7 @@ func (s *State) Position(id string) int {
 	return s.tree.before(s.records.at(i).place()) + 1
 }
 
-// From yields the tasks in order, from a position on, which counts from 1. The state must not
+// From yields the tasks in order, starting at a position that counts from 1. The state must not
 // change meanwhile.
 func (s *State) From(position int) iter.Seq[Task] {
 	return func(yield func(Task) bool) {
@@ -235,8 +237,8 @@ func (s *State) From(position int) iter.Seq[Task] {
 	}
 }
 
-// Of yields the tasks that have one of the statuses (all if none is given) with their positions
-// among all, like From. It takes O(log n) to reach the next.
+// Of yields the tasks that have one of the statuses (any if none is given), each with its position
+// among all tasks, like From. It takes O(log n) to reach the next.
 func (s *State) Of(position int, only ...Status) iter.Seq2[int, Task] {
 	wanted := statusSet{Wait: len(only) == 0, Acquired: len(only) == 0, TryRelease: len(only) == 0}
 	for _, st := range only {
@@ -249,16 +251,16 @@ func (s *State) Of(position int, only ...Status) iter.Seq2[int, Task] {
 	}
 }
 
-// Scan visits at most max tasks in no order, and returns where to continue: begin with from 0; next
-// is 0 at the end. Tasks may be added, changed and removed between two calls. A task that exists
-// all the time is visited at least once, even if it was removed and put back (PutBack); it may be
-// visited again if others are removed meanwhile.
+// Scan visits at most max tasks in no particular order, and returns where to continue. The first
+// call passes 0 as from; next is 0 at the end. Tasks may be added, changed and removed between two
+// calls. A task that exists all the time is visited at least once, even if it was removed and put
+// back (PutBack); it may be visited again if others are removed meanwhile.
 func (s *State) Scan(from uint32, max int, fn func(Task)) (next uint32) {
 	if next = min(from, s.records.n); from == 0 {
 		next = s.records.n
 	}
-	// Downwards, because a removal moves the last record to the place of the removed one: a visited
-	// one may be visited again, but none is skipped.
+	// The scan runs downwards, because a removal moves the last record into the place of the
+	// removed one: a task may be visited twice, but none is skipped.
 	for ; next > 0 && max > 0; max-- {
 		next--
 		fn(s.task(next))
@@ -266,7 +268,7 @@ func (s *State) Scan(from uint32, max int, fn func(Task)) (next uint32) {
 	return next
 }
 
-// NextEnd returns the first end of a running task, in unix ms; math.MaxInt64: there is none.
+// NextEnd returns the earliest end of a running task in Unix ms, math.MaxInt64 if none has an end.
 func (s *State) NextEnd() int64 {
 	if len(s.holds.ends) == 0 {
 		return math.MaxInt64
@@ -274,8 +276,8 @@ func (s *State) NextEnd() int64 {
 	return s.holds.slab.at(s.holds.ends[0]).until
 }
 
-// Ended returns the running tasks whose end has come, at most max, in order of their ends, and of
-// arrival if these are equal.
+// Ended returns the running tasks whose end has come, at most max, ordered by end and then by
+// arrival.
 func (s *State) Ended(now int64, max int) (ids []string) {
 	for _, i := range s.ended(now, max) {
 		ids = append(ids, s.idOf(s.records.at(s.holds.slab.at(i).task)))
@@ -291,21 +293,21 @@ func (s *State) Owned(owner int64) (ids []string) {
 	return ids
 }
 
-// Owners yields the owners of tasks, each once, in no order.
+// Owners yields the owners of tasks, each once, in no particular order.
 func (s *State) Owners() iter.Seq[int64] { return maps.Keys(s.holds.owners) }
 
 // NextSeq returns the number of the next new task. Numbers are below 1<<61.
 func (s *State) NextSeq() uint64 { return s.next }
 
-// SetNextSeq sets it, when a state is restored.
+// SetNextSeq sets that number when a state is restored.
 func (s *State) SetNextSeq(n uint64) { s.next = n }
 
-// Bytes returns about how much memory the state takes, in constant time.
+// Bytes estimates the memory that the state takes, in constant time.
 func (s *State) Bytes() int64 {
 	const (
 		empty  = 400
 		record = 40
-		text   = 24 + 8 // and what the allocator rounds up
+		text   = 24 + 8 // with what the allocator rounds up
 		hold   = 40
 		owner  = 40
 		leaf   = 48 + 4*maxItems
@@ -315,8 +317,8 @@ func (s *State) Bytes() int64 {
 		owner*int64(len(s.holds.owners)) + leaf*int64(s.tree.leaves) + inner*int64(s.tree.inner)
 }
 
-// Hash returns a hash of everything that the state keeps except Until, which starts again with the
-// process; equal states have equal hashes.
+// Hash returns a hash of everything in the state except Until, which a restart of the process
+// renews. Equal states have equal hashes.
 func (s *State) Hash() uint64 {
 	h := fnv.New64a()
 	var b []byte

@@ -11,7 +11,7 @@ import (
 	"fiveways.dev/fiveways/internal/core/semaphore"
 )
 
-// settle does what the rule wants until it wants nothing, and tells it.
+// settle makes transitions until the rule is satisfied, and returns them as text.
 func settle(t *testing.T, s *semaphore.State) string {
 	t.Helper()
 	var did []string
@@ -32,7 +32,7 @@ func settle(t *testing.T, s *semaphore.State) string {
 	}
 }
 
-// look tells the tasks in their order, with their status.
+// look lists the tasks in order, with their status.
 func look(s *semaphore.State) string {
 	var all []string
 	for t := range s.From(1) {
@@ -192,7 +192,8 @@ func TestOwners(t *testing.T) {
 	}
 }
 
-// While tasks come and go between the pages of a scan, one that stays is seen.
+// TestScanSeesAllThatStay checks that a task that stays is visited although others come and go
+// between the pages of a scan.
 func TestScanSeesAllThatStay(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for range 50 {

@@ -5,27 +5,27 @@ import (
 	"sort"
 )
 
-// The tree is a B-tree of all tasks in their order that counts, for each subtree, the tasks of each
-// status. What the rule asks – the first that waits, the last that runs, how many run among the N
-// highest – are walks from the root to a leaf.
+// tree is a B-tree of all tasks in order, with the number of tasks of each status for each subtree.
+// Everything that the rule needs (the first waiting task, the last running one, how many run among
+// the N highest) is found on a walk from the root to a leaf.
 type tree struct {
 	root    *node
 	sum     counts
 	records *slab[record]
 	leaves  int
 	inner   int
-	loading bool // only sum is kept, until build
+	loading bool // only sum is maintained, until build
 }
 
-// A node has at most this many items or kids. One that falls below a quarter is joined with a
-// neighbour when the two fill less than three quarters of one.
+// Limits of a node. One that falls below a quarter is joined with a neighbour if both together fill
+// less than three quarters of a node.
 const (
 	maxItems = 64
 	maxKids  = 32
 )
 
-// item is a record's number and, so that a leaf can be counted without looking at its records, the
-// status.
+// item is a record's index and its status, so that a leaf can be counted without looking at
+// records.
 type item uint32
 
 func itemOf(i uint32, st Status) item { return item(i<<2 | uint32(st)) }
@@ -33,7 +33,7 @@ func itemOf(i uint32, st Status) item { return item(i<<2 | uint32(st)) }
 func (it item) record() uint32 { return uint32(it >> 2) }
 func (it item) status() Status { return Status(it & 3) }
 
-// counts are numbers of tasks by their status.
+// counts holds the number of tasks of each status.
 type counts [3]uint32
 
 func (c *counts) all() uint32     { return c[Wait] + c[Acquired] + c[TryRelease] }
@@ -51,7 +51,7 @@ func (c *counts) sub(d counts) {
 	}
 }
 
-// node is a leaf, which has items, or an inner node, which has kids. Only a root is empty.
+// node is a leaf, which has items, or an inner node, which has kids. Only the root may be empty.
 type node struct {
 	items []item
 	kids  []kid
@@ -64,21 +64,21 @@ func (n *node) tooSmall() bool {
 	return n.isLeaf() && len(n.items) < maxItems/4 || !n.isLeaf() && len(n.kids) < maxKids/4
 }
 
-// kid is a subtree.
+// kid is a subtree with its counts.
 type kid struct {
 	node  *node
-	first place // the first place in it; unused in the first kid of a node
+	first place // first place in the subtree; unused in a node's first kid
 	counts
 }
 
 func (t *tree) place(it item) place { return t.records.at(it.record()).place() }
 
-// search is the number of items of a leaf that precede p.
+// search returns the number of items of a leaf that precede p.
 func (t *tree) search(n *node, p place) int {
 	return sort.Search(len(n.items), func(i int) bool { return !t.place(n.items[i]).before(p) })
 }
 
-// kidOf is the subtree where p belongs.
+// kidOf returns the index of the subtree where p belongs.
 func (n *node) kidOf(p place) int {
 	return sort.Search(len(n.kids)-1, func(i int) bool { return p.before(n.kids[i+1].first) })
 }
@@ -111,8 +111,8 @@ func (t *tree) insert(it item) {
 	t.sum[it.status()]++
 }
 
-// insertInto adds a task to a subtree. When its node was full the right part of it is returned, to
-// stand behind it.
+// insertInto adds a task to a subtree. If that splits its root, it returns the right part, which
+// the caller inserts behind it.
 func (t *tree) insertInto(n *node, p place, it item) (right kid) {
 	if n.isLeaf() {
 		return t.insertLeaf(n, p, it)
@@ -166,8 +166,8 @@ func (t *tree) insertLeaf(n *node, p place, it item) (right kid) {
 	return right
 }
 
-// cutAt is where a full node is cut for what is to be inserted at a place: in the middle, and
-// behind all when it is the last, so that tasks which come in order leave full nodes behind.
+// cutAt returns where to split a full node for an insertion: in the middle, but at the end if the
+// insertion is at the end, so that tasks that arrive in order leave full nodes behind.
 func cutAt(at, full int) int {
 	if at == full {
 		return full
@@ -175,7 +175,7 @@ func cutAt(at, full int) int {
 	return full / 2
 }
 
-// replace puts an item in the place of another, of a task that stands at p.
+// replace replaces the item of the task at p.
 func (t *tree) replace(p place, old, it item) {
 	t.sum[old.status()]--
 	t.sum[it.status()]++
@@ -192,7 +192,7 @@ func (t *tree) replace(p place, old, it item) {
 	n.items[t.search(n, p)] = it
 }
 
-// remove takes the task away that stands at p.
+// remove removes the task at p.
 func (t *tree) remove(p place, it item) {
 	t.sum[it.status()]--
 	if t.loading {
@@ -220,7 +220,7 @@ func (t *tree) removeFrom(n *node, p place, it item) {
 	}
 }
 
-// join makes one of two neighbours, the kids i and i+1 of a node, if they fit.
+// join merges the neighbours i and i+1 of a node's kids if they fit.
 func (t *tree) join(n *node, i int) bool {
 	if i < 0 || i+1 >= len(n.kids) {
 		return false

@@ -8,8 +8,8 @@ import (
 	"fiveways.dev/fiveways/internal/core/semaphore"
 )
 
-// twin does what a semaphore is said to do, in the words of its description: whenever something
-// changes it sorts all tasks and looks at all of them.
+// twin does what the documentation says that a semaphore does: after each change it sorts all tasks
+// and looks at all of them.
 type twin struct {
 	semaphore.Config
 	now   int64
@@ -26,7 +26,7 @@ func (w *twin) task(id string) *semaphore.Task {
 	return nil
 }
 
-// enqueue may be repeated, then it changes the priority.
+// enqueue adds a task or, if it exists, changes its priority.
 func (w *twin) enqueue(e semaphore.Task) {
 	t := w.task(e.ID)
 	if t == nil {
@@ -63,9 +63,8 @@ func (w *twin) running() (all []*semaphore.Task) {
 	return all
 }
 
-// decide gives free places to the first that wait, then asks the lowest of the running for as many
-// places as tasks among the first Active have none, or as many as too many run, and takes back what
-// it asked of others.
+// decide gives free places to the first waiting tasks. Then it asks the last of the running tasks
+// to give way, as many as the first Active tasks need, and retains those that it no longer needs.
 func (w *twin) decide() (events []string) {
 	tell := func(t *semaphore.Task, e semaphore.Event, st semaphore.Status) {
 		t.Status = st
@@ -90,7 +89,7 @@ func (w *twin) decide() (events []string) {
 	needed = min(needed, w.TryRelease)
 	keep, yield := running[:len(running)-needed], running[len(running)-needed:]
 	asked := 0
-	var back, ask []*semaphore.Task // asked for nothing, from the most urgent; to be asked, from the least urgent
+	var back, ask []*semaphore.Task // to be retained, the most urgent first; to be asked, the least urgent first
 	for _, t := range keep {
 		if t.Status == semaphore.TryRelease {
 			asked++
@@ -104,7 +103,7 @@ func (w *twin) decide() (events []string) {
 			ask = append([]*semaphore.Task{t}, ask...)
 		}
 	}
-	for len(back)+len(ask) > 0 { // never more are asked than are needed, but for those that were already
+	for len(back)+len(ask) > 0 { // never asks more than needed, except for tasks already asked
 		if len(ask) > 0 && asked < needed {
 			tell(ask[0], semaphore.EventTryRelease, semaphore.TryRelease)
 			ask, asked = ask[1:], asked+1
@@ -116,7 +115,7 @@ func (w *twin) decide() (events []string) {
 	return events
 }
 
-// until is when the place of a task that begins now ends.
+// until returns when the lease of a task that starts now ends.
 func (w *twin) until(t *semaphore.Task) int64 {
 	if lease := cmp.Or(t.Lease, w.Lease); lease != 0 {
 		return w.now + lease
@@ -124,7 +123,7 @@ func (w *twin) until(t *semaphore.Task) int64 {
 	return 0
 }
 
-// ended are the tasks whose lease is over, in the order in which the leases were.
+// ended returns the tasks whose lease has ended, in the order of the ends.
 func (w *twin) ended() (ids []string) {
 	var over []*semaphore.Task
 	for _, t := range w.tasks {
@@ -141,7 +140,7 @@ func (w *twin) ended() (ids []string) {
 	return ids
 }
 
-// owned are the tasks of an owner, in the order in which they came.
+// owned returns the tasks of an owner in order of arrival.
 func (w *twin) owned(owner int64) (ids []string) {
 	var all []*semaphore.Task
 	for _, t := range w.tasks {

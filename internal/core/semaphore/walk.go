@@ -1,6 +1,6 @@
 package semaphore
 
-// first is the first task with a status; there is one.
+// first returns the first task with a status. There must be one.
 func (t *tree) first(st Status) item {
 	n := t.root
 	for !n.isLeaf() {
@@ -17,7 +17,7 @@ func (t *tree) first(st Status) item {
 	return n.items[i]
 }
 
-// last is the last task with a status; there is one.
+// last returns the last task with a status. There must be one.
 func (t *tree) last(st Status) item {
 	n := t.root
 	for !n.isLeaf() {
@@ -34,7 +34,7 @@ func (t *tree) last(st Status) item {
 	return n.items[i]
 }
 
-// runningAmong is how many of the first n tasks run.
+// runningAmong returns how many of the first n tasks run.
 func (t *tree) runningAmong(first int) (running int) {
 	if first >= int(t.sum.all()) {
 		return int(t.sum.running())
@@ -57,7 +57,7 @@ func (t *tree) runningAmong(first int) (running int) {
 	return running
 }
 
-// before is the number of tasks that precede p.
+// before returns the number of tasks that precede p.
 func (t *tree) before(p place) (tasks int) {
 	n := t.root
 	for !n.isLeaf() {
@@ -70,10 +70,10 @@ func (t *tree) before(p place) (tasks int) {
 	return tasks + t.search(n, p)
 }
 
-// statusSet is the set of wanted statuses.
+// statusSet is a set of statuses.
 type statusSet [3]bool
 
-// among reports whether some of the counted tasks have one of them.
+// among reports whether any of the counted tasks has one of the statuses.
 func (w *statusSet) among(c *counts) bool {
 	for st, wanted := range w {
 		if wanted && c[st] > 0 {
@@ -83,9 +83,9 @@ func (w *statusSet) among(c *counts) bool {
 	return false
 }
 
-// from yields the tasks of a subtree that have one of the statuses, in their order, and their
-// places from 0 on; this many stand before the subtree, and what precedes first is left out.
-// False: yield wants no more. Subtrees without such tasks are not looked at.
+// from yields the tasks of a subtree that have one of the statuses, in order, with their positions
+// from 0. before is the number of tasks that precede the subtree; tasks before position first are
+// skipped. It returns false if yield stopped. It does not visit subtrees without such tasks.
 func (n *node) from(first, before int, wanted *statusSet, yield func(place int, it item) bool) bool {
 	for i := range n.kids {
 		k := &n.kids[i]

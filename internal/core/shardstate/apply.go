@@ -7,24 +7,24 @@ import (
 	"fiveways.dev/fiveways/internal/core/stream"
 )
 
-// Only the code in this file changes the state of a queue. A function named gone is called for each
-// message that a change ends.
+// Only the code in this file changes the state of a queue. Functions named gone are called for each
+// message that a change removes.
 
-// put adds a message at the position that t names. A sequence number of 0 means the next one, which
-// put stores in t. env may be nil: the body is only in the log.
+// put adds a message at the position in t. A sequence number of 0 means the next one, which put
+// stores in t. env may be nil, if the body is only in the log.
 func (q *Queue) put(t *Target, it *queue.Item) {
 	it.Handle, it.Expires = t.Handle, t.Expires
 	t.Handle = q.State.Publish(it)
 }
 
-// settle settles the n contiguous messages from h on, as far as they exist.
+// settle settles those of the n contiguous messages from h on that exist.
 func (q *Queue) settle(h queue.Handle, n int, gone func(*queue.Item)) int {
 	found := q.State.SettleRange(h, n, gone)
 	q.settled(h, n)
 	return found
 }
 
-// settled removes what else the queue has of settled messages: entries of a stream, leases.
+// settled removes the other data of settled messages: entries of a stream, leases.
 func (q *Queue) settled(h queue.Handle, n int) {
 	if q.Stream != nil {
 		q.Stream.Delete(h, n)
@@ -34,7 +34,7 @@ func (q *Queue) settled(h queue.Handle, n int) {
 	}
 }
 
-// purge settles all ready messages, and calls run for every run of contiguous messages.
+// purge settles all ready messages, and calls each for every run of contiguous messages.
 func (q *Queue) purge(each func(h queue.Handle, n int), gone func(*queue.Item)) {
 	q.State.Purge(func(h queue.Handle, n int) {
 		q.settled(h, n)
@@ -42,8 +42,9 @@ func (q *Queue) purge(each func(h queue.Handle, n int), gone func(*queue.Item)) 
 	}, gone)
 }
 
-// giveBack counts a return of each of n contiguous messages in any status, because the log records
-// no deliveries. They are ready, or scheduled if due (Unix ms) is not 0. It returns how many exist.
+// giveBack counts a return of each of n contiguous messages in any status, because the log does not
+// record deliveries. The messages are then ready, or scheduled if due (Unix ms) is not 0. It
+// returns how many exist.
 func (q *Queue) giveBack(h queue.Handle, n int, due int64) (found int) {
 	if q.Jobs != nil {
 		q.Jobs.End(h, n)
@@ -57,7 +58,7 @@ func (q *Queue) giveBack(h queue.Handle, n int, due int64) (found int) {
 	return found
 }
 
-// reschedule gives a scheduled message another time, and reports whether it exists.
+// reschedule changes the time of a scheduled message, and reports whether it exists.
 func (q *Queue) reschedule(h queue.Handle, due int64) bool { return q.State.Reschedule(h, due) }
 
 // recount sets a message's count of returns.
@@ -68,14 +69,14 @@ func (q *Queue) replace(h queue.Handle, it *queue.Item) (old queue.Item, ok bool
 	return q.State.Replace(h, it)
 }
 
-// remember adds a key, if the queue remembers any.
+// remember adds a key, if the queue de-duplicates.
 func (q *Queue) remember(k *Key) {
 	if q.Keys != nil {
 		q.Keys.Remember(dedup.Key(k.Key), k.At, k.Until)
 	}
 }
 
-// keepLedger begins the job ledger of a queue that has none.
+// keepLedger returns the job ledger of the queue, and creates it if needed.
 func (q *Queue) keepLedger() *job.Ledger {
 	if q.Jobs == nil {
 		q.Jobs = job.NewLedger()
@@ -86,7 +87,7 @@ func (q *Queue) keepLedger() *job.Ledger {
 // useForJobs records that the queue is used for jobs.
 func (q *Queue) useForJobs() { q.keepLedger().Used = true }
 
-// lease leases existing contiguous messages. logged: a restart does not end the leases.
+// lease leases existing contiguous messages. logged means that the leases survive a restart.
 func (q *Queue) lease(l *leases, logged bool) {
 	for i := range l.n {
 		if h := l.handle + queue.Handle(i); q.State.Status(h) != queue.Gone {
@@ -95,7 +96,7 @@ func (q *Queue) lease(l *leases, logged bool) {
 	}
 }
 
-// done remembers the id of a finished job or, with an Until of 0, forgets it.
+// done remembers the id of a finished job or, if Until is 0, forgets it.
 func (q *Queue) done(d *job.Done) {
 	if d.Until == 0 {
 		q.keepLedger().Forget(d.ID)
@@ -104,7 +105,7 @@ func (q *Queue) done(d *job.Done) {
 	}
 }
 
-// makeStream makes an empty queue a stream.
+// makeStream turns an empty queue into a stream.
 func (q *Queue) makeStream() *stream.Stream {
 	if q.Stream == nil {
 		q.Stream = &stream.Stream{}
@@ -112,7 +113,7 @@ func (q *Queue) makeStream() *stream.Stream {
 	return q.Stream
 }
 
-// endStream makes a stream an empty queue.
+// endStream turns a stream into an empty queue.
 func (q *Queue) endStream(gone func(*queue.Item)) {
 	if first, last, ok := q.Stream.Handles(); ok {
 		q.State.SettleRange(first, int(last-first)+1, gone)
@@ -120,7 +121,7 @@ func (q *Queue) endStream(gone func(*queue.Item)) {
 	q.Stream = nil
 }
 
-// trimStream removes the entries before one.
+// trimStream removes the entries before a handle.
 func (q *Queue) trimStream(before queue.Handle, gone func(*queue.Item)) {
 	s := q.Stream
 	if first, ok := s.Find(s.FirstEntry()); ok && first < before {

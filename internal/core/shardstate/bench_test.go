@@ -7,13 +7,14 @@ import (
 	"fiveways.dev/fiveways/internal/storage/wal"
 )
 
-// uncounted takes no note of references.
+// uncounted ignores references.
 type uncounted struct{}
 
 func (uncounted) Retain(uint64, int)  {}
 func (uncounted) Release(uint64, int) {}
 
-// BenchmarkApply replays the facts of messages that come and go, as a start does, and encodes them.
+// BenchmarkApply replays the facts of messages that are published and settled, as a start does, and
+// encodes them.
 func BenchmarkApply(b *testing.B) {
 	const messages = 10_000
 	m := Message{Targets: []Target{{Queue: 1, logged: true}}, Env: body(string(make([]byte, 100)))}

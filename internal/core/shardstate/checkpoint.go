@@ -12,29 +12,29 @@ import (
 )
 
 // The checkpoint of a shard: version, flags, then (queue id, length, content) for each queue with
-// messages, ended by the id 0, then the same for the keys of each queue, then the sections: a
-// number and contents by queue each, ended by the number 0. docs/format/facts.md.
+// messages, ended by the id 0; then the same for the keys of each queue; then the sections, each a
+// number and contents by queue, ended by the number 0. See docs/format/facts.md.
 const (
-	checkpointVersion = 3      // 1 ended before the keys, 2 before the sections, and knew no front lanes
-	checkpointClean   = 1 << 0 // nothing was out when it was taken
+	checkpointVersion = 3      // 1 had no keys and sections; 2 had no sections and no front lanes
+	checkpointClean   = 1 << 0 // no message was unacked when it was taken
 
 	sectionStreams = 1
 	sectionJobs    = 2
 )
 
-// maxContent bounds what a damaged length can make the reader allocate.
+// maxContent limits what a damaged length can make the reader allocate.
 const maxContent = 1 << 33
 
-// Frozen is the state at one index. Another goroutine may write it while the machine goes on.
+// Frozen is the state at one index. Another goroutine may write it while the machine continues.
 type Frozen struct {
-	Clean   bool // no message was out
+	Clean   bool // no message was unacked
 	queues  []frozen[*queue.Frozen]
 	keys    []frozen[encoded]
 	streams []frozen[*stream.Frozen]
 	jobs    []frozen[encoded]
 }
 
-// content is what a checkpoint can hold.
+// content is something that a checkpoint can hold.
 type content interface{ AppendTo(dst []byte) []byte }
 
 // frozen is a part of a queue's content.
@@ -49,7 +49,7 @@ type encoded []byte
 func (e encoded) AppendTo(dst []byte) []byte { return append(dst, e...) }
 
 // Freeze copies what may change. clean means that the process is ending; out then returns how many
-// messages of a queue are marked unacked without a consumer.
+// messages of a queue are unacked without a consumer.
 func (m *Machine) Freeze(clean bool, out func(*Queue) int) *Frozen {
 	f := &Frozen{Clean: clean}
 	for id, q := range m.queues {
@@ -79,9 +79,9 @@ func (q *Queue) loggedLeases() int {
 	return q.Jobs.LoggedLeases()
 }
 
-// Write writes the checkpoint.
+// Write writes the checkpoint to w.
 func (f *Frozen) Write(w io.Writer) error {
-	bw := bufio.NewWriterSize(w, 64<<10) // its first error sticks and is returned by Flush
+	bw := bufio.NewWriterSize(w, 64<<10) // the first error sticks, and Flush returns it
 	flags := byte(0)
 	if f.Clean {
 		flags |= checkpointClean
@@ -95,7 +95,7 @@ func (f *Frozen) Write(w io.Writer) error {
 	return bw.Flush()
 }
 
-// writeQueues writes what writeContents does, each piece by piece once their length is known.
+// writeQueues is writeContents for queues, which it writes in pieces once their length is known.
 func writeQueues(bw *bufio.Writer, list []frozen[*queue.Frozen]) {
 	for _, f := range list {
 		n := 0
@@ -106,7 +106,7 @@ func writeQueues(bw *bufio.Writer, list []frozen[*queue.Frozen]) {
 	bw.WriteByte(0)
 }
 
-// writeSection writes the contents of a section, unless there are none.
+// writeSection writes the contents of a section, unless it is empty.
 func writeSection[C content](bw *bufio.Writer, number byte, list []frozen[C]) {
 	if len(list) > 0 {
 		bw.WriteByte(number)
@@ -126,9 +126,9 @@ func writeContents[C content](bw *bufio.Writer, list []frozen[C]) {
 	bw.WriteByte(0)
 }
 
-// Restore reads a checkpoint into the queues that Add has made known, which are empty. It skips the
-// content of other queues, which were deleted since. clean: no message was out when the checkpoint
-// was taken.
+// Restore reads a checkpoint into the queues registered with Add, which must be empty. It skips the
+// content of other queues, which were deleted since. clean means that no message was unacked when
+// the checkpoint was taken.
 func (m *Machine) Restore(r io.Reader) (clean bool, err error) {
 	br := bufio.NewReaderSize(r, 256<<10)
 	version, err := br.ReadByte()
@@ -162,7 +162,7 @@ func (m *Machine) Restore(r io.Reader) (clean bool, err error) {
 	return flags&checkpointClean != 0, nil
 }
 
-// restoreSections reads what queues have besides messages.
+// restoreSections reads what queues have in addition to messages.
 func (m *Machine) restoreSections(br *bufio.Reader) error {
 	for {
 		section, err := br.ReadByte()
@@ -187,8 +187,7 @@ func (m *Machine) restoreSections(br *bufio.Reader) error {
 // restorer can restore its content from a checkpoint.
 type restorer interface{ Restore([]byte) error }
 
-// restoreEach reads contents up to the id 0. find returns nil if a queue has no use for its
-// content.
+// restoreEach reads contents up to the id 0. find returns nil to skip the content of a queue.
 func (m *Machine) restoreEach(br *bufio.Reader, find func(*Queue) restorer) error {
 	for {
 		id, err := binary.ReadUvarint(br)

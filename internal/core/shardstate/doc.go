@@ -7,26 +7,25 @@
 //
 // # One code path for live changes and replay
 //
-// The methods of Queue in apply.go are the only code that changes the state. They have two callers:
+// Only the methods of Queue in apply.go change the state. They have two callers:
 //
 //   - Recorder, on the live path: it makes a change and appends its fact to the current entry. No
 //     method does one without the other.
 //   - Machine.Apply, in recovery and on a follower: it decodes a fact and makes the change.
 //
-// So a replay ends in the state that was there. Hash compares two states, and every test that keeps
-// a log uses it to check this.
+// So a replay ends in the same state. Every test with a log checks this by comparing hashes.
 //
 // # What is not here
 //
-// Consumers, credit, and which messages are unacked belong to the process and not to the log. They
-// are in the broker and in queue.Deliveries, the half of a queue.State that the broker may change.
-// Transient messages have a place in the order of their queue, so a Queue holds them too; their
-// changes go through the same methods and have no fact.
+// Consumers, credit and deliveries belong to the process, not to the log. They are in the broker
+// and in queue.Deliveries, the half of a queue.State that the broker may change. Transient messages
+// have a place in the order of their queue, so a Queue holds them too; their changes use the same
+// methods but have no fact.
 //
 // # Invariants
 //
 //   - A fact about a queue that was deleted, or about a message that is gone, changes nothing.
-//   - The number of a fact in its entry (sub) is its position there. Messages are named by it for
-//     ever.
-//   - Within an entry, a fact about a message stands behind the fact that published it.
+//   - The number of a fact in its entry (sub) is its position there. It identifies messages
+//     forever.
+//   - Within an entry, a fact about a message follows the fact that published it.
 package shardstate

@@ -34,7 +34,7 @@ const (
 )
 
 var (
-	// ErrMalformed is returned for bytes that no encoder of this package wrote.
+	// ErrMalformed is returned for bytes that no encoder of this package has written.
 	ErrMalformed = errors.New("malformed fact")
 	// ErrUnsupported is returned for a fact or a checkpoint of a newer version.
 	ErrUnsupported = errors.New("unsupported format")
@@ -45,7 +45,7 @@ func AppendFact(dst []byte, typ byte, n int) []byte {
 	return append(binary.AppendUvarint(dst, uint64(n+1)), typ)
 }
 
-// NthFact returns the fact with a number in an entry.
+// NthFact returns the n-th fact of an entry.
 func NthFact(entry []byte, n uint32) ([]byte, error) {
 	r := codec.NewReader(entry)
 	for range n {
@@ -58,28 +58,28 @@ func NthFact(entry []byte, n uint32) ([]byte, error) {
 	return fact, nil
 }
 
-// Message is a message on its way into queues, or one that replaces another.
+// Message is a message to publish, or one that replaces another.
 type Message struct {
 	Targets []Target
-	Due     int64 // Unix ms before which it is not delivered, 0 = now
+	Due     int64 // Unix ms before which it is not delivered, 0: now
 	Env     message.Envelope
 	Size    uint32      // of the body, set by Publish
-	Copied  bool        // it waits for no other message, whatever it names
+	Copied  bool        // waits for no other message, whatever its headers say
 	Flags   queue.Flags // Redelivered, for a message that may have been delivered before; not in the log
 }
 
-// Target is one queue of a message. Queues differ in how long they keep it.
+// Target is one queue of a message.
 type Target struct {
 	Queue   uint64
 	Handle  queue.Handle
-	Expires int64 // Unix ms, 0 = never
+	Expires int64 // Unix ms, 0: never
 
-	to     *Queue // nil in a fact that was decoded
+	to     *Queue // nil in a decoded fact
 	logged bool   // the message is recorded for this queue
 }
 
-// To adds q to the queues of the message. It sets the fields one by one: copying a whole struct
-// would wait for the writes to its parts.
+// To adds q to the queues of the message. It sets the fields one by one, because copying a whole
+// struct would stall on the writes to its parts.
 func (m *Message) To(q *Queue, h queue.Handle, expires int64, persistent bool) {
 	n := len(m.Targets)
 	m.Targets = slices.Grow(m.Targets, 1)[:n+1]
@@ -106,16 +106,16 @@ func appendMessage(dst []byte, typ byte, m *Message, logged int) []byte {
 	return append(binary.AppendUvarint(dst, uint64(m.Due)), m.Env...)
 }
 
-// AppendBody appends a fact with a message and no queue, for a message that moves out of memory.
+// AppendBody appends a fact with a message but no queue, for a message that moves out of memory.
 func AppendBody(dst []byte, env message.Envelope) []byte {
 	return appendMessage(dst, factPublish, &Message{Env: env}, 0)
 }
 
-// leastTarget is the fewest bytes of a target: three varints.
+// leastTarget is the minimum size of a target in bytes: three varints.
 const leastTarget = 3
 
-// Decode reads a fact with a message (type byte included) and reuses m.Targets. m.Env aliases the
-// fact.
+// Decode decodes a fact with a message (including its type byte) and reuses m.Targets. m.Env
+// aliases the fact.
 func (m *Message) Decode(fact []byte) error {
 	if len(fact) == 0 || fact[0] != factPublish && fact[0] != factCopy && fact[0] != factReplace {
 		return fmt.Errorf("%w: not a message", ErrMalformed)
@@ -135,7 +135,7 @@ func (m *Message) Decode(fact []byte) error {
 	return message.CheckEnvelope(m.Env)
 }
 
-// span is n contiguous messages of a queue, with the time or count of the fact, if it has one.
+// span is n contiguous messages of a queue, with the time or count of the fact if it has one.
 type span struct {
 	queue  uint64
 	handle queue.Handle
@@ -148,7 +148,7 @@ func appendSpan(dst []byte, typ byte, queueID uint64, h queue.Handle, n uint64) 
 	return appendInts(dst, typ, queueID, uint64(h), n)
 }
 
-// decodeSpan reads a fact about contiguous messages (type byte included).
+// decodeSpan decodes a fact about contiguous messages (including its type byte).
 func decodeSpan(fact []byte) (s span, err error) {
 	r := codec.NewReader(fact[1:])
 	s.queue, s.handle, s.n = r.Uvarint(), queue.Handle(r.Uvarint()), int(r.Uvarint())
@@ -164,17 +164,17 @@ func decodeSpan(fact []byte) (s span, err error) {
 	return s, nil
 }
 
-// leases is n contiguous messages that are leased until one time, by leases with consecutive
+// leases is n contiguous messages that are leased until the same time, by leases with consecutive
 // numbers.
 type leases struct {
 	queue  uint64
 	handle queue.Handle
 	n      int
-	number uint64 // of the first
+	number uint64 // of the first lease
 	until  int64  // Unix ms
 }
 
-// extend adds a lease that continues the run, and reports whether it does.
+// extend adds a lease if it continues the run, and reports whether it does.
 func (l *leases) extend(next *leases) bool {
 	n := uint64(l.n)
 	follows := n > 0 && l.queue == next.queue && l.handle+queue.Handle(n) == next.handle &&
@@ -198,7 +198,7 @@ func decodeLeases(fact []byte) (l leases, err error) {
 	return l, nil
 }
 
-// appendDone appends what is remembered of an id; with an Until of 0 the id is forgotten.
+// appendDone appends what is remembered about an id; an Until of 0 means that the id is forgotten.
 func appendDone(dst []byte, queueID uint64, d *job.Done) []byte {
 	until, attempts, first := uint64(d.Until), uint64(d.Attempts), uint64(d.First)
 	size := codec.UvarintsLen(queueID, until, attempts, first) + len(d.ID)
@@ -217,11 +217,11 @@ func decodeDone(fact []byte) (queueID uint64, d job.Done, err error) {
 	return queueID, d, nil
 }
 
-// Key is a key that a queue remembers, so that it accepts no other message with the key.
+// Key is a key that a queue remembers in order to refuse other messages with this key.
 type Key struct {
 	Key   [16]byte
 	At    int64 // Unix ms when it was accepted
-	Until int64 // Unix ms, 0 = for ever
+	Until int64 // Unix ms, 0: forever
 }
 
 func appendKey(dst []byte, queueID uint64, k *Key) []byte {
@@ -242,8 +242,8 @@ func decodeKey(fact []byte) (queueID uint64, k Key, err error) {
 	return queueID, k, nil
 }
 
-// appendInts appends a fact whose payload is integers, of which there may be twelve: so the length
-// takes one byte.
+// appendInts appends a fact whose payload is integers, at most twelve, so that the length takes one
+// byte.
 func appendInts(dst []byte, typ byte, ints ...uint64) []byte {
 	at := len(dst)
 	dst = codec.AppendUvarints(append(dst, 0, typ), ints...)

@@ -24,7 +24,8 @@ func body(text string) message.Envelope {
 	return append(message.AppendEnvelopeHeader(nil, "x", "key", []byte{0x10, 0x00, 0x02}), text...)
 }
 
-// The bytes of the facts are on disks: they must not change. docs/format/facts.md describes them.
+// TestFactBytes pins the bytes of facts, which are on disk and must not change.
+// docs/format/facts.md describes them.
 func TestFactBytes(t *testing.T) {
 	env := body("body")
 	one := []Target{{Queue: 1, Handle: 300, logged: true}}
@@ -62,7 +63,7 @@ func TestFactBytes(t *testing.T) {
 	}
 }
 
-// aQueue is a machine with one queue that does everything.
+// aQueue returns a machine with one queue that uses all features.
 func aQueue() (*Machine, *Queue, counted) {
 	refs := counted{}
 	m := NewMachine(refs)
@@ -72,7 +73,7 @@ func aQueue() (*Machine, *Queue, counted) {
 	return m, q, refs
 }
 
-// FuzzApply feeds damaged facts to the replay: an error or a change, never a panic.
+// FuzzApply applies damaged facts. The result must be an error or a change, never a panic.
 func FuzzApply(f *testing.F) {
 	one := Message{Targets: []Target{{Queue: 1, Handle: 1, logged: true}}, Env: body("body")}
 	for _, fact := range [][]byte{

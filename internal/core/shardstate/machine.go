@@ -11,7 +11,7 @@ import (
 type Machine struct {
 	queues  map[uint64]*Queue
 	bodies  Bodies
-	gone    func(*queue.Item) // releases the body of a message that is gone; bound once
+	gone    func(*queue.Item) // releases the body of a removed message; bound once
 	scratch Message
 }
 
@@ -19,7 +19,7 @@ type Machine struct {
 type Bodies interface {
 	// Retain adds n references to bodies in an entry.
 	Retain(index uint64, n int)
-	// Release removes n.
+	// Release removes n references.
 	Release(index uint64, n int)
 }
 
@@ -31,14 +31,14 @@ func NewMachine(bodies Bodies) *Machine {
 	return m
 }
 
-// Add makes a durable queue known. Queues are created and deleted with the definitions, which have
-// a log of their own.
+// Add registers a durable queue. Queues are created and deleted with the definitions, which have
+// their own log.
 func (m *Machine) Add(q *Queue) { m.queues[q.ID] = q }
 
-// Drop removes a queue with its content. Later facts about it change nothing.
+// Drop removes a queue with its contents. Later facts about it change nothing.
 func (m *Machine) Drop(id uint64) { delete(m.queues, id) }
 
-// HasJust reports whether these are exactly its queues.
+// HasJust reports whether the machine has exactly these queues.
 func (m *Machine) HasJust(ids []uint64) bool {
 	for _, id := range ids {
 		if m.queues[id] == nil {
@@ -48,14 +48,14 @@ func (m *Machine) HasJust(ids []uint64) bool {
 	return len(ids) == len(m.queues)
 }
 
-// Each yields the queues, in no particular order.
+// Each calls fn for each queue, in no particular order.
 func (m *Machine) Each(fn func(*Queue)) {
 	for _, q := range m.queues {
 		fn(q)
 	}
 }
 
-// Hash returns a hash that is equal for equal durable content.
+// Hash returns a hash that is equal for equal durable contents.
 func (m *Machine) Hash() (sum uint64) {
 	for _, q := range m.queues {
 		sum += q.hash()
@@ -63,8 +63,8 @@ func (m *Machine) Hash() (sum uint64) {
 	return sum
 }
 
-// Apply applies a fact (type byte included) of an entry; sub is the number of the fact there.
-// Errors: ErrMalformed, ErrUnsupported.
+// Apply applies a fact (including its type byte) of an entry; sub is the number of the fact in the
+// entry. Errors: ErrMalformed, ErrUnsupported.
 func (m *Machine) Apply(index uint64, sub uint32, fact []byte) error {
 	if len(fact) == 0 {
 		return fmt.Errorf("entry %d.%d: %w", index, sub, ErrMalformed)
@@ -138,7 +138,7 @@ func (m *Machine) applySpan(fact []byte) error {
 	return nil
 }
 
-// applyLedger replays a change of what a queue remembers besides its messages.
+// applyLedger replays a change of what a queue remembers in addition to its messages.
 func (m *Machine) applyLedger(fact []byte) error {
 	switch fact[0] {
 	case factRemember:

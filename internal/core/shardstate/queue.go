@@ -7,7 +7,7 @@ import (
 	"fiveways.dev/fiveways/internal/core/stream"
 )
 
-// Queue is the state of one queue at its shard. Its fields may be read; only a Recorder or
+// Queue is the state of one queue on its shard. Its fields may be read; only a Recorder or
 // Machine.Apply changes them.
 type Queue struct {
 	ID      uint64
@@ -15,7 +15,7 @@ type Queue struct {
 	State   *queue.State
 	Keys    *dedup.Memory  // nil: the queue does not de-duplicate
 	Stream  *stream.Stream // nil unless it is a stream
-	Jobs    *job.Ledger    // nil: no message is leased, and it is not used for jobs
+	Jobs    *job.Ledger    // nil: no message is leased, and the queue is not used for jobs
 }
 
 // NewQueue returns an empty queue.
@@ -23,13 +23,13 @@ func NewQueue(id uint64, durable bool) *Queue {
 	return &Queue{ID: id, Durable: durable, State: &queue.State{}}
 }
 
-// RememberKeys gives the queue, before it has any content, the memory for message keys.
+// RememberKeys sets the memory for message keys, before the queue has any contents.
 func (q *Queue) RememberKeys(m *dedup.Memory) { q.Keys = m }
 
 // UsedForJobs reports whether jobs were enqueued, remembered or taken in the queue.
 func (q *Queue) UsedForJobs() bool { return q.Jobs != nil && q.Jobs.Used }
 
-// hash is equal for equal durable content.
+// hash returns a hash that is equal for equal durable contents.
 func (q *Queue) hash() uint64 {
 	h := q.State.Hash() ^ q.ID*0x9E3779B97F4A7C15
 	h ^= h >> 29

@@ -9,10 +9,11 @@ import (
 // Recorder makes changes and collects their facts in the current entry. Each of its methods does
 // both, so nothing changes without being recorded.
 //
-// Some facts are collected and written together: settles come last in the entry, neighbours in one
-// fact; leases with consecutive numbers share one fact, which comes before the next other fact.
+// Some facts are collected and written together. Settles come last in the entry, with one fact for
+// adjacent messages. Leases with consecutive numbers share one fact, which is written before the
+// next other fact.
 //
-// Changes that concern only transient messages, or a queue that is not durable, leave no fact.
+// Changes of only transient messages, or of a queue that is not durable, are not recorded.
 type Recorder struct {
 	bodies  Released
 	index   uint64 // of the entry
@@ -24,7 +25,7 @@ type Recorder struct {
 
 	gone      func(*queue.Item) // bound once
 	persisted bool              // gone was called for a persistent message
-	payload   []byte            // of a fact of a stream, being built
+	payload   []byte            // of a fact of a stream under construction
 }
 
 // Released is called for bodies that are no longer needed once the entry is durable.
@@ -35,7 +36,7 @@ type Released interface {
 	Scratch(index uint64)
 }
 
-// NewRecorder returns a recorder without an entry; Begin comes first.
+// NewRecorder returns a recorder without an entry. Begin must be called first.
 func NewRecorder(bodies Released) *Recorder {
 	r := &Recorder{bodies: bodies}
 	r.gone = func(it *queue.Item) {
@@ -50,13 +51,13 @@ func NewRecorder(bodies Released) *Recorder {
 	return r
 }
 
-// Begin begins the entry with an index; buf is storage for its bytes.
+// Begin begins the entry with this index; buf is storage for its bytes.
 func (r *Recorder) Begin(index uint64, buf []byte) {
 	r.index, r.sub, r.refs, r.data = index, 0, 0, buf[:0]
 }
 
-// Seal completes the entry and returns its bytes and its references to bodies. The caller calls
-// Begin next.
+// Seal completes the entry and returns its bytes and its number of references to bodies. The caller
+// calls Begin next.
 func (r *Recorder) Seal() (data []byte, refs int) {
 	r.flushSettled()
 	data = r.begin()
@@ -64,13 +65,13 @@ func (r *Recorder) Seal() (data []byte, refs int) {
 	return data, r.refs
 }
 
-// Empty reports whether the entry holds no fact.
+// Empty reports whether the entry has no facts.
 func (r *Recorder) Empty() bool { return len(r.data) == 0 && len(r.settled) == 0 && r.leases.n == 0 }
 
 // Len returns how many bytes the entry has so far, without collected facts.
 func (r *Recorder) Len() int { return len(r.data) }
 
-// begin is where the next fact goes.
+// begin returns the buffer to which the next fact is appended.
 func (r *Recorder) begin() []byte {
 	if r.leases.n > 0 {
 		r.data = appendLeases(r.data, &r.leases)
@@ -93,18 +94,18 @@ func (r *Recorder) flushSettled() {
 	r.data, r.settled = data, r.settled[:0]
 }
 
-// Start records that the process has started: what the last clean checkpoint says about deliveries
-// is outdated.
+// Start records that the process has started, so that what the last clean checkpoint says about
+// deliveries is outdated.
 func (r *Recorder) Start() { r.Note() }
 
-// Note records nothing, but makes the entry count as not empty.
+// Note records nothing, but makes the entry count as non-empty.
 func (r *Recorder) Note() {
 	r.data = AppendFact(r.begin(), factStart, 0)
 	r.sub++
 }
 
-// Publish puts a message into its queues. It stores each target's handle in the target, and the
-// size in the message. It reports whether the message is recorded.
+// Publish adds a message to its queues. It stores the handle in each target, and the size in the
+// message. It reports whether the message is recorded.
 func (r *Recorder) Publish(m *Message) (logged bool) {
 	r.begin()
 	n := 0
@@ -132,8 +133,7 @@ func (r *Recorder) Publish(m *Message) (logged bool) {
 	return true
 }
 
-// Replace replaces an existing message by another one, which keeps the count of returns and the
-// status.
+// Replace replaces an existing message, and keeps its count of returns and its status.
 func (r *Recorder) Replace(q *Queue, h queue.Handle, env message.Envelope, expires, due int64) {
 	was, _ := q.State.Get(h)
 	logged := was.Flags&queue.Persistent != 0
@@ -151,8 +151,8 @@ func (r *Recorder) Replace(q *Queue, h queue.Handle, env message.Envelope, expir
 	r.gone(&old)
 }
 
-// Settle settles the n contiguous messages from h on, as far as they exist. It returns how many
-// did, and whether that is recorded. All n handles must have been assigned before, because the fact
+// Settle settles those of the n contiguous messages from h on that exist. It returns how many did,
+// and whether that is recorded. All n handles must have been assigned before, because the fact
 // comes last in the entry.
 func (r *Recorder) Settle(q *Queue, h queue.Handle, n int) (found int, logged bool) {
 	r.persisted = false
@@ -174,7 +174,7 @@ func (r *Recorder) noteSettled(q *Queue, h queue.Handle, n int) {
 	r.settled = append(r.settled, span{queue: q.ID, handle: h, n: n})
 }
 
-// Purge settles all ready messages, and calls run for every run of contiguous messages.
+// Purge settles all ready messages, and calls each for every run of contiguous messages.
 func (r *Recorder) Purge(q *Queue, each func(h queue.Handle, n int)) {
 	q.purge(func(h queue.Handle, n int) {
 		if q.Durable {
@@ -184,8 +184,8 @@ func (r *Recorder) Purge(q *Queue, each func(h queue.Handle, n int)) {
 	}, r.gone)
 }
 
-// Return counts a return of n contiguous messages, which are ready, or scheduled if due (Unix ms)
-// is not 0. It returns how many exist.
+// Return counts a return of n contiguous messages, which are then ready, or scheduled if due (Unix
+// ms) is not 0. It returns how many exist.
 func (r *Recorder) Return(q *Queue, h queue.Handle, n int, due int64) int {
 	found := q.giveBack(h, n, due)
 	switch {
@@ -200,7 +200,7 @@ func (r *Recorder) Return(q *Queue, h queue.Handle, n int, due int64) int {
 	return found
 }
 
-// Reschedule gives a scheduled message another time, Unix ms.
+// Reschedule changes the time of a scheduled message, in Unix ms.
 func (r *Recorder) Reschedule(q *Queue, h queue.Handle, due int64) {
 	logged := isLogged(q, h)
 	if q.reschedule(h, due) && logged {
@@ -225,7 +225,7 @@ func isLogged(q *Queue, h queue.Handle) bool {
 	return status != queue.Gone && it.Flags&queue.Persistent != 0
 }
 
-// Remember makes a durable queue remember a key, so that it accepts no other message with it.
+// Remember makes a durable queue remember a key in order to refuse other messages with it.
 func (r *Recorder) Remember(q *Queue, k *Key) {
 	q.remember(k)
 	r.data = appendKey(r.begin(), q.ID, k)
@@ -248,8 +248,8 @@ func (r *Recorder) UseForJobs(q *Queue) {
 	}
 }
 
-// Lease leases a message until a time (Unix ms), or gives its lease with that number the time.
-// logged: the message is in the log.
+// Lease leases a message until a time (Unix ms), or changes the time of its lease with that number.
+// logged means that the message is in the log.
 func (r *Recorder) Lease(q *Queue, h queue.Handle, number uint64, until int64, logged bool) {
 	l := leases{queue: q.ID, handle: h, n: 1, number: number, until: until}
 	q.lease(&l, logged)
@@ -268,7 +268,7 @@ func (r *Recorder) Remembered(q *Queue, d *job.Done) {
 	}
 }
 
-// ForgetPassed forgets the ids whose time is over by now, Unix ms.
+// ForgetPassed forgets the ids whose time has passed by now, Unix ms.
 func (r *Recorder) ForgetPassed(q *Queue, now int64) {
 	q.Jobs.ForgetPassed(now, func(d *job.Done) { r.recordDone(q, &job.Done{ID: d.ID}) })
 }

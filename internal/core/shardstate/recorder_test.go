@@ -13,11 +13,11 @@ import (
 	"fiveways.dev/fiveways/internal/core/stream"
 )
 
-// world is a machine that is changed through a Recorder, and one that replays what was recorded.
+// world is a machine that is changed through a Recorder, and one that replays the record.
 type world struct {
 	t       *testing.T
 	rng     *rand.Rand
-	refs    counted // of the live one
+	refs    counted // of the live machine
 	live    *Machine
 	queues  []*Queue // plain, jobs, stream, not durable
 	facts   *Recorder
@@ -25,7 +25,7 @@ type world struct {
 	entries [][]byte
 }
 
-// shard is a machine with the queues of a world.
+// shard returns a machine with the queues of a world.
 func shard(refs counted) (*Machine, []*Queue) {
 	m := NewMachine(refs)
 	var queues []*Queue
@@ -62,7 +62,7 @@ func (w *world) seal() {
 	w.facts.Begin(w.index, nil)
 }
 
-// some is a handle of a live message of a queue, 0 when there is none.
+// some returns the handle of a live message of a queue, 0 if there is none.
 func (w *world) some(q *Queue) (h queue.Handle) {
 	n := 0
 	q.State.Each(0, func(it *queue.Item, _ queue.Status) bool {
@@ -106,7 +106,7 @@ func (w *world) publish() {
 	}
 }
 
-// step does something.
+// step makes a random change.
 func (w *world) step() {
 	q := w.queues[w.rng.IntN(len(w.queues))]
 	h := w.some(q)
@@ -142,7 +142,7 @@ func (w *world) step() {
 	case 12, 13:
 		w.job(w.queues[1])
 		if l := q.Jobs; l != nil && h != 0 && l.Leased(h) != nil {
-			w.facts.Return(q, h, 1, 0) // behind leases that are not written yet
+			w.facts.Return(q, h, 1, 0) // comes after leases that are not written yet
 		}
 	default:
 		w.stream(w.queues[2])
@@ -215,7 +215,7 @@ func (w *world) stream(q *Queue) {
 	}
 }
 
-// replay is a machine that applies the entries, from behind a checkpoint on when there is one.
+// replay returns a machine that applies the entries, starting after a checkpoint if there is one.
 func (w *world) replay(checkpoint []byte, from int) (*Machine, counted) {
 	w.t.Helper()
 	refs := counted{}
@@ -239,8 +239,8 @@ func (w *world) replay(checkpoint []byte, from int) (*Machine, counted) {
 	return m, refs
 }
 
-// TestReplay changes a state at random through a Recorder. A replay of the entries, whole or from
-// behind a checkpoint, gives the same state and the same references to bodies.
+// TestReplay makes random changes through a Recorder. A replay of the entries, complete or after a
+// checkpoint, must give the same state and the same references to bodies.
 func TestReplay(t *testing.T) {
 	for seed := range uint64(60) {
 		w := newWorld(t, seed)

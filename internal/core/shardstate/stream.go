@@ -14,9 +14,9 @@ import (
 //
 // These numbers are on disk; never renumber.
 const (
-	streamEntry        = 1  // handle, id: the message is an entry
+	streamEntry        = 1  // handle, id: the message becomes an entry
 	streamTrim         = 2  // handle: the entries before it were trimmed
-	streamSet          = 3  // last, max deleted, added: sets these
+	streamSet          = 3  // last, max deleted, added: sets these values
 	streamGroup        = 4  // group, last, read + 1: creates the group, or moves it
 	streamGroupGone    = 5  // group: deletes it
 	streamConsumer     = 6  // group, consumer, seen: the consumer exists
@@ -25,7 +25,7 @@ const (
 	streamPending      = 9  // group, consumer, seen, n, n × (id, time, count): pending with these values
 	streamAcked        = 10 // group, n, n × id: no longer pending
 	streamMade         = 11 // the queue, which is empty, becomes a stream
-	streamEnded        = 12 // it stops being a stream, and its messages are gone
+	streamEnded        = 12 // it stops being a stream, and its messages are deleted
 )
 
 // applyStream replays the payload of a fact of a stream.
@@ -41,7 +41,7 @@ func (m *Machine) applyStream(payload []byte) error {
 	return nil
 }
 
-// changeStream makes the change that the rest of a fact describes.
+// changeStream applies the change in the rest of a fact.
 func (q *Queue) changeStream(r *codec.Reader, gone func(*queue.Item)) error {
 	kind := r.Uvarint()
 	if r.Err() != nil {
@@ -76,7 +76,7 @@ func (q *Queue) changeStream(r *codec.Reader, gone func(*queue.Item)) error {
 	return nil
 }
 
-// changeGroup makes a change in an existing group.
+// changeGroup applies a change to an existing group.
 func changeGroup(s *stream.Stream, kind uint64, r *codec.Reader) error {
 	g := s.Group(r.String())
 	if g == nil {
@@ -119,12 +119,12 @@ func eachID(r *codec.Reader, fn func(stream.ID)) {
 	}
 }
 
-// MakeStream makes an empty queue a stream.
+// MakeStream turns an empty queue into a stream.
 func (r *Recorder) MakeStream(q *Queue) { r.changeStream(q, r.stream(q, streamMade)) }
 
-// EndStream makes a stream an empty queue.
+// EndStream turns a stream into an empty queue.
 func (r *Recorder) EndStream(q *Queue) {
-	r.flushSettled() // write deletions from before the end
+	r.flushSettled() // deletions from before the end are written first
 	r.changeStream(q, r.stream(q, streamEnded))
 }
 
@@ -134,36 +134,36 @@ func (r *Recorder) AddEntry(q *Queue, h queue.Handle, id stream.ID) {
 	r.changeStream(q, stream.AppendID(fact, stream.ID{}, id))
 }
 
-// TrimStream removes the entries before one.
+// TrimStream removes the entries before a handle.
 func (r *Recorder) TrimStream(q *Queue, before queue.Handle) {
-	r.flushSettled() // earlier deletions are written before the trim
+	r.flushSettled() // earlier deletions are written first
 	r.changeStream(q, binary.AppendUvarint(r.stream(q, streamTrim), uint64(before)))
 }
 
-// SetStream changes what a stream records about entries that are gone.
+// SetStream changes the values that a stream keeps about removed entries.
 func (r *Recorder) SetStream(q *Queue, last, deleted stream.ID, added uint64) {
-	r.flushSettled() // earlier deletions are written first: the new values do not include them
+	r.flushSettled() // earlier deletions are written first, because the new values do not include them
 	fact := stream.AppendID(r.stream(q, streamSet), stream.ID{}, last)
 	r.changeStream(q, binary.AppendUvarint(stream.AppendID(fact, stream.ID{}, deleted), added))
 }
 
-// SetGroup creates a group at an entry, or moves it there. read is how many entries that is from
-// the first, stream.Unknown if unknown.
+// SetGroup creates a group at an entry, or moves it there. read is the number of entries up to
+// there, stream.Unknown if unknown.
 func (r *Recorder) SetGroup(q *Queue, group string, last stream.ID, read int64) {
 	r.changeStream(q, appendStand(r.group(q, streamGroup, group), last, read))
 }
 
-// DropGroup ends a group.
+// DropGroup removes a group.
 func (r *Recorder) DropGroup(q *Queue, group string) {
 	r.changeStream(q, r.group(q, streamGroupGone, group))
 }
 
-// EnterGroup creates a consumer of a group if needed, seen now (Unix ms).
+// EnterGroup creates a consumer of a group if needed, and records that it was seen now (Unix ms).
 func (r *Recorder) EnterGroup(q *Queue, group, consumer string, now int64) {
 	r.changeStream(q, appendMember(r.group(q, streamConsumer, group), consumer, now))
 }
 
-// LeaveGroup ends a consumer of a group.
+// LeaveGroup removes a consumer from a group.
 func (r *Recorder) LeaveGroup(q *Queue, group, consumer string) {
 	r.changeStream(q, codec.AppendPrefixed(r.group(q, streamConsumerGone, group), consumer))
 }
@@ -175,7 +175,7 @@ func (r *Recorder) Given(q *Queue, group, consumer string, now int64, last strea
 	r.changeStream(q, appendIDs(appendStand(fact, last, read), ids))
 }
 
-// SetPending sets the pending state of entries, all for one consumer, which was seen now.
+// SetPending sets the pending state of entries, all of one consumer, which was seen now.
 func (r *Recorder) SetPending(q *Queue, group, consumer string, now int64, list []stream.Pending) {
 	fact := appendMember(r.group(q, streamPending, group), consumer, now)
 	fact = binary.AppendUvarint(fact, uint64(len(list)))
@@ -189,23 +189,23 @@ func (r *Recorder) SetPending(q *Queue, group, consumer string, now int64, list 
 	r.changeStream(q, fact)
 }
 
-// AckPending removes entries from what is pending.
+// AckPending removes entries from the pending ones.
 func (r *Recorder) AckPending(q *Queue, group string, ids []stream.ID) {
 	r.changeStream(q, appendIDs(r.group(q, streamAcked, group), ids))
 }
 
-// stream begins the payload of a fact of a stream.
+// stream begins the payload of a fact about a stream.
 func (r *Recorder) stream(q *Queue, kind byte) []byte {
 	return append(binary.AppendUvarint(r.payload[:0], q.ID), kind)
 }
 
-// group begins the payload of a fact of a group.
+// group begins the payload of a fact about a group.
 func (r *Recorder) group(q *Queue, kind byte, name string) []byte {
 	return codec.AppendPrefixed(r.stream(q, kind), name)
 }
 
-// changeStream makes the change of a payload, and appends the fact. It panics if the payload cannot
-// be applied, because it was just built.
+// changeStream applies the change in a payload, and appends the fact. It panics if the payload
+// cannot be applied, because it was just built.
 func (r *Recorder) changeStream(q *Queue, payload []byte) {
 	r.payload = payload
 	r.data = append(AppendFact(r.begin(), factStream, len(payload)), payload...)

@@ -6,8 +6,8 @@ import (
 	"fiveways.dev/fiveways/internal/core/codec"
 )
 
-// AppendID appends an id in a sequence, relative to the previous one, which is not greater; the
-// first of a sequence is relative to 0-0.
+// AppendID appends an id of a sequence, relative to the previous one, which must not be greater.
+// The first id of a sequence is relative to 0-0.
 func AppendID(dst []byte, before, id ID) []byte {
 	dst = binary.AppendUvarint(dst, id.Ms-before.Ms)
 	if id.Ms == before.Ms {
@@ -16,7 +16,7 @@ func AppendID(dst []byte, before, id ID) []byte {
 	return binary.AppendUvarint(dst, id.Seq)
 }
 
-// ReadID reads an id that follows another one.
+// ReadID reads an id that follows another in a sequence.
 func ReadID(r *codec.Reader, before ID) ID {
 	id := ID{before.Ms + r.Uvarint(), r.Uvarint()}
 	if id.Ms == before.Ms {

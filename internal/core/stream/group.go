@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// Group reads the entries of a stream: each is delivered to one of its consumers, and pending until
-// it is acknowledged.
+// Group reads the entries of a stream: each is delivered to one of its consumers, and is pending
+// until acknowledged.
 type Group struct {
 	Name string
 	Last ID    // the last entry that was delivered
-	Read int64 // how many entries there have been up to Last, or Unknown
+	Read int64 // number of entries ever added up to Last, or Unknown
 
 	pending   list[Pending]
 	consumers map[string]*Consumer
@@ -23,8 +23,8 @@ type Consumer struct {
 	own  list[ownID]
 }
 
-// Pending is an entry that was delivered to a consumer and has not been acknowledged. The entry
-// itself may be gone.
+// Pending is an entry that was delivered to a consumer but not acknowledged. The entry itself may
+// be gone.
 type Pending struct {
 	ID       ID
 	Consumer *Consumer
@@ -38,10 +38,10 @@ type ownID ID
 
 func (o ownID) key() ID { return ID(o) }
 
-// Group returns the group with a name, nil if there is none.
+// Group returns the named group, or nil if there is none.
 func (s *Stream) Group(name string) *Group { return s.groups[name] }
 
-// Groups are the names of the groups, in order.
+// Groups returns the sorted names of the groups.
 func (s *Stream) Groups() []string { return slices.Sorted(maps.Keys(s.groups)) }
 
 // SetGroup creates a group, or moves an existing one.
@@ -61,13 +61,14 @@ func (s *Stream) SetGroup(name string, last ID, read int64) *Group {
 // DropGroup removes a group with everything pending in it.
 func (s *Stream) DropGroup(name string) { delete(s.groups, name) }
 
-// Consumer returns the consumer with a name, nil if there is none.
+// Consumer returns the named consumer, or nil if there is none.
 func (g *Group) Consumer(name string) *Consumer { return g.consumers[name] }
 
-// Consumers are the names of the consumers, in order.
+// Consumers returns the sorted names of the consumers.
 func (g *Group) Consumers() []string { return slices.Sorted(maps.Keys(g.consumers)) }
 
-// Enter finds or creates a consumer, which was seen at a time in Unix ms.
+// Enter returns a consumer, which it creates if needed, and records that it was seen at a time in
+// Unix ms.
 func (g *Group) Enter(name string, seen int64) *Consumer {
 	c := g.consumers[name]
 	if c == nil {
@@ -81,8 +82,8 @@ func (g *Group) Enter(name string, seen int64) *Consumer {
 // Touch records, in memory only, when an existing consumer was seen, Unix ms.
 func (g *Group) Touch(name string, seen int64) { g.consumers[name].Seen = seen }
 
-// Leave removes a consumer. What is pending for it is dropped as if acknowledged; Leave returns how
-// many entries that was.
+// Leave removes a consumer. Its pending entries are dropped as if acknowledged; Leave returns their
+// number.
 func (g *Group) Leave(name string) int {
 	c := g.consumers[name]
 	if c == nil {
@@ -96,7 +97,7 @@ func (g *Group) Leave(name string) int {
 	return c.own.n
 }
 
-// Give makes an entry pending for a consumer, and no longer for any other.
+// Give makes an entry pending for a consumer, and for no other.
 func (g *Group) Give(c *Consumer, id ID, at int64, count uint64) {
 	p := g.pending.get(id)
 	if p == nil {
@@ -111,7 +112,7 @@ func (g *Group) Give(c *Consumer, id ID, at int64, count uint64) {
 	p.Consumer, p.Time, p.Count = c, at, count
 }
 
-// Ack makes an entry no longer pending, and reports whether it was.
+// Ack ends the pending state of an entry. It returns false if the entry was not pending.
 func (g *Group) Ack(id ID) bool {
 	p := g.pending.get(id)
 	if p == nil {
@@ -121,23 +122,23 @@ func (g *Group) Ack(id ID) bool {
 	return g.pending.remove(id)
 }
 
-// Pending returns the pending state of an entry, nil if it is not pending. It is valid until the
-// next change of the group and must not be changed.
+// Pending returns the pending state of an entry, or nil if it is not pending. The result is valid
+// until the next change of the group and must not be changed.
 func (g *Group) Pending(id ID) *Pending { return g.pending.get(id) }
 
 // Len returns how many entries are pending.
 func (g *Group) Len() int { return g.pending.n }
 
-// Ends returns the first and the last pending entry, 0-0 if there is none.
+// Ends returns the first and the last pending entry, or 0-0 if there is none.
 func (g *Group) Ends() (first, last ID) { return g.pending.ends() }
 
-// Ascend calls fn for the pending entries by id, from one on, until fn returns false.
+// Ascend calls fn for the pending entries in order of id, starting at from, until fn returns false.
 func (g *Group) Ascend(from ID, fn func(*Pending) bool) { g.pending.ascend(from, fn) }
 
 // Len returns how many entries are pending for the consumer.
 func (c *Consumer) Len() int { return c.own.n }
 
-// Ascend calls fn for the ids that are pending for the consumer, from one on, until fn returns
+// Ascend calls fn for the ids that are pending for the consumer, starting at from, until fn returns
 // false.
 func (c *Consumer) Ascend(from ID, fn func(ID) bool) {
 	c.own.ascend(from, func(id *ownID) bool { return fn(ID(*id)) })

@@ -5,14 +5,14 @@ import (
 	"math"
 )
 
-// ID identifies an entry: the time in Unix ms of its arrival, or what its sender gave as that, and
-// a number among those of that time.
+// ID identifies an entry: its time of arrival in Unix ms, or a time chosen by the sender, and a
+// sequence number within that time.
 type ID struct{ Ms, Seq uint64 }
 
-// MaxID is the last id there is.
+// MaxID is the largest possible id.
 var MaxID = ID{math.MaxUint64, math.MaxUint64}
 
-// Compare is -1, 0 or 1 as a comes before b, is b, or comes after it.
+// Compare returns -1, 0 or 1 if a is before, equal to or after b.
 func (a ID) Compare(b ID) int {
 	if c := cmp.Compare(a.Ms, b.Ms); c != 0 {
 		return c
@@ -23,7 +23,7 @@ func (a ID) Compare(b ID) int {
 // Before reports whether a comes before b.
 func (a ID) Before(b ID) bool { return a.Ms < b.Ms || a.Ms == b.Ms && a.Seq < b.Seq }
 
-// IsZero reports whether it is 0-0, which no entry has.
+// IsZero reports whether the id is 0-0, which no entry has.
 func (a ID) IsZero() bool { return a == ID{} }
 
 // Next returns the id after a; false if there is none.

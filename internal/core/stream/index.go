@@ -8,22 +8,22 @@ import (
 	"fiveways.dev/fiveways/internal/core/queue"
 )
 
-// blockEntries is how many entries a block accepts in total: as many as a node of Redis' streams,
-// so that trimming whole nodes there trims the same entries here.
+// blockEntries is how many entries a block accepts in total. It is the size of a node of Redis'
+// streams, so that trimming whole nodes removes the same entries as in Redis.
 const blockEntries = 100
 
-// index is the entries in order.
+// index holds the entries in order.
 type index struct {
 	blocks []*block
 	n      int
 }
 
-// block is a sequence of entries that arrived one after the other.
+// block is a sequence of consecutive entries.
 type block struct {
-	ms     uint64 // of the first that arrived
-	handle uint64 // of the first that arrived
-	gone   int    // how many were deleted
-	top    ID     // of the last that arrived, which may be gone
+	ms     uint64 // of the first entry added
+	handle uint64 // of the first entry added
+	gone   int    // number of deleted entries
+	top    ID     // of the last entry added, which may be gone
 	spots  []spot // never empty
 }
 
@@ -41,7 +41,7 @@ func (b *block) lastID() ID { return b.id(len(b.spots) - 1) }
 
 func (b *block) lastHandle() queue.Handle { return b.at(len(b.spots) - 1) }
 
-// takes reports whether the next entry fits into the block.
+// takes reports whether the next entry fits in the block.
 func (b *block) takes(id ID, h queue.Handle) bool {
 	return len(b.spots)+b.gone < blockEntries && id.Ms-b.ms <= math.MaxUint32 && uint64(h)-b.handle <= math.MaxUint32
 }
@@ -56,7 +56,7 @@ func (x *index) add(id ID, h queue.Handle) {
 		b = &block{ms: id.Ms, handle: uint64(h)}
 		x.blocks = append(x.blocks, b)
 	}
-	if len(b.spots) == cap(b.spots) { // append alone would end at 128
+	if len(b.spots) == cap(b.spots) { // append alone would grow to 128
 		grown := make([]spot, len(b.spots), min(max(2*cap(b.spots), 2), blockEntries))
 		copy(grown, b.spots)
 		b.spots = grown
@@ -66,8 +66,8 @@ func (x *index) add(id ID, h queue.Handle) {
 	x.n++
 }
 
-// seek returns the position of the first entry that is not before id: a block and an index in it.
-// The block is len(x.blocks) if there is none.
+// seek returns the position of the first entry at or after id: a block and an index in it. The
+// block is len(x.blocks) if there is none.
 func (x *index) seek(id ID) (k, i int) {
 	k = sort.Search(len(x.blocks), func(k int) bool { return !x.blocks[k].lastID().Before(id) })
 	if k < len(x.blocks) {
@@ -109,7 +109,7 @@ func (x *index) last() (id ID, ok bool) {
 	return x.blocks[len(x.blocks)-1].lastID(), true
 }
 
-// remove removes the entries with handles in [from, to) and returns the id of the last of them, and
+// remove removes the entries with handles in [from, to). It returns the id of the last of them, and
 // their number.
 func (x *index) remove(from, to queue.Handle) (last ID, n int) {
 	k, i := x.seekHandle(from)
@@ -128,7 +128,7 @@ func (x *index) remove(from, to queue.Handle) (last ID, n int) {
 		b.gone += j - i
 		b.spots = slices.Delete(b.spots, i, j)
 		if i < len(b.spots) {
-			break // what comes next is beyond to
+			break // later entries are beyond to
 		}
 	}
 	x.n -= n
@@ -136,7 +136,7 @@ func (x *index) remove(from, to queue.Handle) (last ID, n int) {
 	return last, n
 }
 
-// tidy takes out the empty ones of some blocks.
+// tidy removes the empty blocks in a range.
 func (x *index) tidy(from, to int) {
 	for from < to && len(x.blocks[from].spots) > 0 {
 		from++
@@ -147,7 +147,7 @@ func (x *index) tidy(from, to int) {
 	}
 	switch {
 	case from == end:
-	case from == 0: // the usual end of entries: no others are moved
+	case from == 0: // usually entries are removed from the front; nothing needs to move
 		clear(x.blocks[:end])
 		x.blocks = x.blocks[end:]
 	default:
@@ -155,7 +155,7 @@ func (x *index) tidy(from, to int) {
 	}
 }
 
-// ascend calls fn for entries in order from an id on until fn returns false.
+// ascend calls fn for entries in order, starting at from, until fn returns false.
 func (x *index) ascend(from ID, fn func(ID, queue.Handle) bool) {
 	for k, i := x.seek(from); k < len(x.blocks); k, i = k+1, 0 {
 		for b := x.blocks[k]; i < len(b.spots); i++ {
@@ -166,8 +166,8 @@ func (x *index) ascend(from ID, fn func(ID, queue.Handle) bool) {
 	}
 }
 
-// descend calls fn for entries downwards from the last one that is not after id, until fn returns
-// false.
+// descend calls fn for entries in descending order, starting at the last one at or before from,
+// until fn returns false.
 func (x *index) descend(from ID, fn func(ID, queue.Handle) bool) {
 	k, i := x.seek(from)
 	if k < len(x.blocks) && x.blocks[k].id(i) == from {

@@ -5,7 +5,7 @@ import (
 	"sort"
 )
 
-// listBlock is how many values a block of a list takes.
+// listBlock is how many values a block of a list holds.
 const listBlock = 128
 
 // list holds values by id, in order. The zero value is empty.
@@ -14,8 +14,8 @@ type list[T interface{ key() ID }] struct {
 	n      int
 }
 
-// seek returns the position of the first value that is not before id. The block is len(l.blocks) if
-// there is none.
+// seek returns the position of the first value at or after id. The block is len(l.blocks) if there
+// is none.
 func (l *list[T]) seek(id ID) (k, i int) {
 	k = sort.Search(len(l.blocks), func(k int) bool { b := l.blocks[k]; return !b[len(b)-1].key().Before(id) })
 	if k < len(l.blocks) {
@@ -25,7 +25,7 @@ func (l *list[T]) seek(id ID) (k, i int) {
 	return k, i
 }
 
-// get returns the value of an id, nil when there is none. It is valid until the next change of the
+// get returns the value of an id, or nil if there is none. It is valid until the next change of the
 // list.
 func (l *list[T]) get(id ID) *T {
 	k, i := l.seek(id)
@@ -35,14 +35,14 @@ func (l *list[T]) get(id ID) *T {
 	return &l.blocks[k][i]
 }
 
-// put adds a value, or replaces the one of the same id.
+// put adds a value, or replaces the one with the same id.
 func (l *list[T]) put(v T) {
 	k, i := l.seek(v.key())
 	switch {
 	case k < len(l.blocks) && l.blocks[k][i].key() == v.key():
 		l.blocks[k][i] = v
 		return
-	case k == len(l.blocks) && k > 0 && len(l.blocks[k-1]) < listBlock: // behind all
+	case k == len(l.blocks) && k > 0 && len(l.blocks[k-1]) < listBlock: // after all others
 		l.blocks[k-1] = append(l.blocks[k-1], v)
 	case k == len(l.blocks):
 		l.blocks = append(l.blocks, []T{v})
@@ -61,7 +61,7 @@ func (l *list[T]) put(v T) {
 	l.n++
 }
 
-// remove takes the value of an id out and reports whether it was there.
+// remove removes the value of an id and reports whether it existed.
 func (l *list[T]) remove(id ID) bool {
 	k, i := l.seek(id)
 	if k == len(l.blocks) || l.blocks[k][i].key() != id {
@@ -80,7 +80,7 @@ func (l *list[T]) remove(id ID) bool {
 	return true
 }
 
-// ascend shows the values from an id on until fn returns false.
+// ascend calls fn for the values in order, starting at from, until fn returns false.
 func (l *list[T]) ascend(from ID, fn func(*T) bool) {
 	for k, i := l.seek(from); k < len(l.blocks); k, i = k+1, 0 {
 		for b := l.blocks[k]; i < len(b); i++ {

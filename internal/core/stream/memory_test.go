@@ -7,8 +7,8 @@ import (
 	"fiveways.dev/fiveways/internal/core/queue"
 )
 
-// heap is what lives on the heap of this test's process, in which nothing runs beside it. A second
-// collection empties what a first keeps in pools.
+// heap returns the size of this process's heap while nothing else runs. A second collection frees
+// what the first one leaves in pools.
 func heap() int64 {
 	runtime.GC()
 	runtime.GC()
@@ -17,8 +17,9 @@ func heap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// TestMemory: what an entry takes in memory beside its message, and what is pending of it. The
-// hundredth part of the bounds is megabytes less than anything else on the heap could make of them.
+// TestMemory checks the memory that an entry takes in addition to its message, and that its pending
+// state takes. One percent of the bounds is megabytes less than anything else on the heap could
+// change.
 func TestMemory(t *testing.T) {
 	const n = 200_000
 	before := heap()

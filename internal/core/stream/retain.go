@@ -6,9 +6,9 @@ import (
 	"fiveways.dev/fiveways/internal/core/queue"
 )
 
-// Excess returns where the entries begin that a stream keeps, 0 if it keeps all. It keeps the last
-// entry, and otherwise at most maxBytes of bodies (below 0: any number), and at now (Unix ms) none
-// older than maxAge (ms, 0: any). The messages are those of its queue.
+// Excess returns the handle of the first entry that a stream keeps, or 0 if it keeps all. It keeps
+// the last entry, and otherwise at most maxBytes of bodies (below 0: any number) and only entries
+// that are at most maxAge (ms, 0: any) old at now (Unix ms). messages are those of its queue.
 func (s *Stream) Excess(messages *queue.Deliveries, maxBytes, maxAge, now int64) (before queue.Handle) {
 	first, last, ok := s.Handles()
 	if !ok {
@@ -37,7 +37,7 @@ func (s *Stream) Excess(messages *queue.Deliveries, maxBytes, maxAge, now int64)
 }
 
 // NextPast returns when the first entry becomes older than maxAge (ms; 0: never), in Unix ms;
-// math.MaxInt64 if there is none, or that is too far away.
+// math.MaxInt64 if there is none, or if that is too far in the future.
 func (s *Stream) NextPast(maxAge int64) int64 {
 	first := s.FirstEntry().Ms
 	if maxAge == 0 || s.index.n == 0 || first > math.MaxInt64/2 {

@@ -7,7 +7,7 @@ import (
 	"fiveways.dev/fiveways/internal/core/queue"
 )
 
-// What is kept of entries of 10 bytes at the times 1000, 2000 … 5000.
+// TestExcess checks what is kept of entries of 10 bytes with the times 1000, 2000 … 5000.
 func TestExcess(t *testing.T) {
 	var messages queue.State
 	var s Stream
@@ -22,7 +22,7 @@ func TestExcess(t *testing.T) {
 	}
 	for _, c := range []struct {
 		bytes, age, now int64
-		gone            int // entries
+		gone            int // number of removed entries
 	}{
 		{-1, 0, math.MaxInt64, 0},
 		{50, 0, 0, 0}, {49, 0, 0, 1}, {30, 0, 0, 2}, {10, 0, 0, 4}, {0, 0, 0, 4},

@@ -11,21 +11,22 @@ import (
 	"fiveways.dev/fiveways/internal/core/queue"
 )
 
-// ErrCorrupt is returned by Restore for bytes that AppendTo did not write.
+// ErrCorrupt is returned by Restore for bytes that AppendTo has not written.
 var ErrCorrupt = errors.New("stream: corrupt snapshot")
 
-// A snapshot is, in unsigned varints but for the version and the names (length, then bytes):
+// The format of a snapshot, in unsigned varints except for the version and the names (length, then
+// bytes):
 //
 //	version u8 | last | max deleted | added | n, n × (handle, id) | n, n × group
 //	group:    name | last | read + 1 | n, n × consumer | n, n × (id, number of its consumer, time, count)
 //	consumer: name | seen
 //
-// An id is the difference of its time to that of the id before in its row (the first: to 0), then
-// its sequence number, or the difference of that to the one before when the times are the same. A
-// handle is the difference to the one before.
+// An id is the difference between its time and that of the previous id in its sequence (for the
+// first: 0), then its sequence number or, if the times are equal, the difference from the previous
+// one. A handle is the difference from the previous one.
 const snapshotVersion = 1
 
-// Frozen is the content of a Stream at one moment. It may be used by another goroutine.
+// Frozen is the contents of a Stream at one moment. Another goroutine may use it.
 type Frozen struct {
 	head   Stream // without entries and groups
 	blocks []block
@@ -38,7 +39,7 @@ type frozenGroup struct {
 	last      ID
 	read      int64
 	consumers []frozenConsumer
-	pending   []Pending // the consumers of which are not looked into
+	pending   []Pending // the consumers in it are not accessed
 	number    map[*Consumer]int
 }
 
@@ -47,7 +48,7 @@ type frozenConsumer struct {
 	seen int64
 }
 
-// Freeze copies the stream as it is now.
+// Freeze copies the current stream.
 func (s *Stream) Freeze() *Frozen {
 	f := &Frozen{head: Stream{lastID: s.lastID, maxDeleted: s.maxDeleted, added: s.added}, blocks: s.index.clone(), n: s.index.n}
 	for _, name := range s.Groups() {
@@ -104,8 +105,8 @@ func (g *frozenGroup) appendTo(dst []byte) []byte {
 // AppendTo appends the snapshot to dst.
 func (s *Stream) AppendTo(dst []byte) []byte { return s.Freeze().AppendTo(dst) }
 
-// Restore replaces the content with that of a snapshot. On an error, which wraps ErrCorrupt, the
-// stream is empty. The bytes are not kept.
+// Restore replaces the contents with those of a snapshot. On an error, which wraps ErrCorrupt, the
+// stream is empty. It does not retain b.
 func (s *Stream) Restore(b []byte) error {
 	*s = Stream{}
 	if len(b) == 0 || b[0] != snapshotVersion {
@@ -158,7 +159,7 @@ func (s *Stream) restoreGroup(r *codec.Reader) {
 	}
 }
 
-// Hash is a fingerprint of all but when consumers were seen.
+// Hash returns a fingerprint of everything except when consumers were seen.
 func (s *Stream) Hash() uint64 {
 	h := hasher(0x9e3779b97f4a7c15)
 	h.id(s.lastID)

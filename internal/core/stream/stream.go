@@ -4,8 +4,8 @@ import (
 	"fiveways.dev/fiveways/internal/core/queue"
 )
 
-// Stream is the entries of a queue and the groups that read them. The zero value is empty and has
-// no groups.
+// Stream holds the entries of a queue and the groups that read them. The zero value is empty and
+// has no groups.
 type Stream struct {
 	index      index
 	lastID     ID
@@ -14,34 +14,34 @@ type Stream struct {
 	groups     map[string]*Group
 }
 
-// Len is the number of entries.
+// Len returns the number of entries.
 func (s *Stream) Len() int { return s.index.n }
 
-// Blocks is in how many blocks they lie.
+// Blocks returns the number of blocks of entries.
 func (s *Stream) Blocks() int { return len(s.index.blocks) }
 
-// Last is the id that was given last, or what Set said: every later one is greater.
+// Last returns the last id that was assigned, or the one passed to Set. Every later id is greater.
 func (s *Stream) Last() ID { return s.lastID }
 
-// MaxDeleted is the greatest id that was deleted other than by trimming, 0-0 when none was.
+// MaxDeleted returns the greatest id that was deleted other than by trimming, 0-0 if there is none.
 func (s *Stream) MaxDeleted() ID { return s.maxDeleted }
 
-// Added is how many entries there ever were.
+// Added returns how many entries were ever added.
 func (s *Stream) Added() uint64 { return s.added }
 
-// FirstEntry is the id of the first entry, 0-0 when there is none.
+// FirstEntry returns the id of the first entry, 0-0 if there is none.
 func (s *Stream) FirstEntry() ID {
 	id, _ := s.index.first()
 	return id
 }
 
-// LastEntry is the id of the last entry, 0-0 when there is none.
+// LastEntry returns the id of the last entry, 0-0 if there is none.
 func (s *Stream) LastEntry() ID {
 	id, _ := s.index.last()
 	return id
 }
 
-// NextID is the id of a message that comes at now (Unix ms); false when there are no more ids.
+// NextID returns the id for a message that arrives at now (Unix ms); false if no ids are left.
 func (s *Stream) NextID(now int64) (ID, bool) {
 	if ms := uint64(max(now, 0)); ms > s.lastID.Ms {
 		return ID{Ms: ms}, true
@@ -49,7 +49,8 @@ func (s *Stream) NextID(now int64) (ID, bool) {
 	return s.lastID.Next()
 }
 
-// NextIn is the first free id of a time in Unix ms; false when the time has gone by or is full.
+// NextIn returns the first free id of a time in Unix ms; false if the time is before that of Last,
+// or has no ids left.
 func (s *Stream) NextIn(ms uint64) (ID, bool) {
 	id := ID{Ms: ms}
 	if ms == s.lastID.Ms {
@@ -62,8 +63,8 @@ func (s *Stream) NextIn(ms uint64) (ID, bool) {
 	return id, s.lastID.Before(id)
 }
 
-// Add makes a message an entry. An id that is not above Last, which a replay may bring again,
-// changes nothing.
+// Add makes a message an entry. An id that is not above Last, which a replay may add again, changes
+// nothing.
 func (s *Stream) Add(id ID, h queue.Handle) {
 	if !s.lastID.Before(id) {
 		return
@@ -73,7 +74,7 @@ func (s *Stream) Add(id ID, h queue.Handle) {
 	s.added++
 }
 
-// Delete takes out the entries among n consecutive handles and returns how many there were.
+// Delete removes the entries among n consecutive handles and returns their number.
 func (s *Stream) Delete(h queue.Handle, n int) int {
 	last, n := s.index.remove(h, h+queue.Handle(n))
 	if n > 0 && s.maxDeleted.Before(last) {
@@ -82,18 +83,18 @@ func (s *Stream) Delete(h queue.Handle, n int) int {
 	return n
 }
 
-// Trim takes out the entries before a handle. Unlike Delete it leaves MaxDeleted.
+// Trim removes the entries before a handle. Unlike Delete, it does not change MaxDeleted.
 func (s *Stream) Trim(before queue.Handle) int {
 	_, n := s.index.remove(0, before)
 	return n
 }
 
-// Set replaces what an empty stream has, too.
+// Set sets the values that even an empty stream has.
 func (s *Stream) Set(last, maxDeleted ID, added uint64) {
 	s.lastID, s.maxDeleted, s.added = last, maxDeleted, added
 }
 
-// Handles are the messages of the first and the last entry; false when there is none.
+// Handles returns the messages of the first and the last entry; false if there is none.
 func (s *Stream) Handles() (first, last queue.Handle, ok bool) {
 	k := len(s.index.blocks)
 	if k == 0 {
@@ -102,25 +103,25 @@ func (s *Stream) Handles() (first, last queue.Handle, ok bool) {
 	return s.index.blocks[0].at(0), s.index.blocks[k-1].lastHandle(), true
 }
 
-// Find is the message of an id.
+// Find returns the message of an id.
 func (s *Stream) Find(id ID) (queue.Handle, bool) { return s.index.find(id) }
 
-// Ascend shows the entries in order, from an id on, until fn returns false.
+// Ascend calls fn for the entries in order, starting at from, until fn returns false.
 func (s *Stream) Ascend(from ID, fn func(ID, queue.Handle) bool) { s.index.ascend(from, fn) }
 
-// Descend shows the entries from an id downwards until fn returns false.
+// Descend calls fn for the entries in descending order, starting at from, until fn returns false.
 func (s *Stream) Descend(from ID, fn func(ID, queue.Handle) bool) { s.index.descend(from, fn) }
 
-// tombstones reports whether an entry may have been deleted at from or behind it, and behind the
-// first one.
+// tombstones reports whether an entry at or after from, and not before the first entry, may have
+// been deleted.
 func (s *Stream) tombstones(from ID) bool {
 	return s.index.n > 0 && !s.maxDeleted.IsZero() && !s.maxDeleted.Before(from) && !s.maxDeleted.Before(s.FirstEntry())
 }
 
-// Unknown stands for a number of entries that cannot be told.
+// Unknown stands for an unknown number of entries.
 const Unknown = -1
 
-// position is how many entries ever came up to an id, Unknown when that cannot be told.
+// position returns how many entries were ever added up to an id, or Unknown.
 func (s *Stream) position(id ID) int64 {
 	switch c := id.Compare(s.lastID); {
 	case s.added == 0:
@@ -142,8 +143,8 @@ func (s *Stream) position(id ID) int64 {
 	return Unknown
 }
 
-// Lag is how many entries a group has not been given yet; false when that cannot be told. It is
-// below 0 when Read said too much.
+// Lag returns how many entries a group has not received yet; false if that is unknown. It is
+// negative if Read was set too high.
 func (s *Stream) Lag(g *Group) (n int64, known bool) {
 	if s.added == 0 {
 		return 0, true
@@ -155,7 +156,7 @@ func (s *Stream) Lag(g *Group) (n int64, known bool) {
 	return int64(s.added) - read, read != Unknown
 }
 
-// Advance is what g.Last and g.Read become when the group is given an entry.
+// Advance returns the new g.Last and g.Read after an entry is delivered to the group.
 func (s *Stream) Advance(last ID, read int64, given ID) (ID, int64) {
 	if !last.Before(given) {
 		return last, read

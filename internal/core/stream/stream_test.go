@@ -10,7 +10,7 @@ import (
 	"fiveways.dev/fiveways/internal/core/queue"
 )
 
-// naive is the entries as a plain slice.
+// naive holds the entries in a slice.
 type naive struct {
 	ids     []ID
 	handles []queue.Handle
@@ -56,8 +56,8 @@ func (n *naive) compare(t *testing.T, s *Stream, rng *rand.Rand) {
 	}
 }
 
-// Entries against a plain slice: they come, with jumps that no block bridges, are deleted and
-// trimmed, and are there again after a snapshot.
+// TestEntriesTwin compares the entries with a slice: they are added, with jumps larger than a block
+// allows, deleted, trimmed, and restored from a snapshot.
 func TestEntriesTwin(t *testing.T) {
 	for seed := range uint64(20) {
 		rng := rand.New(rand.NewPCG(seed, 1))
@@ -125,14 +125,14 @@ func TestEntriesTwin(t *testing.T) {
 	}
 }
 
-// What goes when only whole blocks may go.
+// TestTrimWhole checks what a trim of whole blocks removes.
 func TestTrimWhole(t *testing.T) {
 	for _, c := range []struct {
 		trim Trim
 		want int
 	}{
 		{Trim{MaxLen: 250, Whole: true}, 0},
-		{Trim{MaxLen: 200, Whole: true}, 50}, // the first block lost half of its own
+		{Trim{MaxLen: 200, Whole: true}, 50}, // half of the first block is already deleted
 		{Trim{MaxLen: 149, Whole: true}, 50},
 		{Trim{MaxLen: 0, Whole: true}, 250},
 		{Trim{MaxLen: 0, Whole: true, Limit: 149}, 50},
@@ -196,15 +196,15 @@ func TestIDs(t *testing.T) {
 	}
 }
 
-// pendingTwin is what is pending, as a map.
+// pendingTwin holds the pending entries in a map.
 type pendingTwin map[ID]struct {
 	who   string
 	at    int64
 	count uint64
 }
 
-// What is pending against a map: given in any order, taken over, acknowledged, lost with a
-// consumer.
+// TestPendingTwin compares the pending entries with a map: they are delivered in any order,
+// claimed, acknowledged, and dropped with their consumer.
 func TestPendingTwin(t *testing.T) {
 	names := []string{"a", "b", "c"}
 	for seed := range uint64(10) {
@@ -287,7 +287,8 @@ func (twin pendingTwin) compare(t *testing.T, g *Group, names []string) {
 	}
 }
 
-// Whatever bytes come, Restore either refuses them or gives a stream that says the same again.
+// FuzzRestore checks that Restore either refuses its input or gives a stream with a stable
+// snapshot.
 func FuzzRestore(f *testing.F) {
 	var s Stream
 	for i := range uint64(5) {

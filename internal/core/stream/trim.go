@@ -6,18 +6,17 @@ import (
 	"fiveways.dev/fiveways/internal/core/queue"
 )
 
-// Trim says which entries are too many: the first ones until MaxLen are left, or those before
-// MinID.
+// Trim selects the entries to remove: the first ones until MaxLen are left, or those before MinID.
 type Trim struct {
 	ByID   bool
 	MaxLen int
 	MinID  ID
-	Whole  bool // only whole blocks go
-	Limit  int  // at most this many entries go, rounded down to whole blocks; 0: no limit
+	Whole  bool // remove only whole blocks
+	Limit  int  // remove at most this many entries, rounded down to whole blocks; 0: no limit
 }
 
-// Cut is where the entries begin that a trim leaves: those before the handle are to go. n is how
-// many these are.
+// Cut returns the handle of the first entry that a trim keeps, and the number of entries before it,
+// which are to be removed.
 func (s *Stream) Cut(t *Trim) (before queue.Handle, n int) {
 	keep := math.MaxInt
 	if !t.ByID {

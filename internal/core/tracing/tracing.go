@@ -8,24 +8,24 @@ import (
 	"fiveways.dev/fiveways/internal/core/queue"
 )
 
-// Parent is the header that says to which trace a message belongs, in the form of W3C Trace
-// Context. The broker passes it on as it is.
+// Parent is the header with the trace of a message, in the form of W3C Trace Context. The broker
+// passes it on unchanged.
 const Parent = "traceparent"
 
-// Listener gets the events of messages that belong to a trace. It is called on a shard's goroutine,
-// must not wait, and does not keep the pointer.
+// Listener receives the events of messages that belong to a trace. It is called on a shard's
+// goroutine, must not block, and must not retain the pointer.
 type Listener interface {
-	// Published reports a message that has come into a queue.
+	// Published reports a message that was added to a queue.
 	Published(e *Event)
-	// Delivered reports a message that is handed out.
+	// Delivered reports a message that is delivered.
 	Delivered(e *Event)
 }
 
-// Event is something that happened to a message that belongs to a trace.
+// Event is an event of a message that belongs to a trace.
 type Event struct {
 	Parent       string // the value of the header
 	VHost, Queue string
-	Since, At    int64 // unix ns; Since is when the message came in, or At when that is unknown
+	Since, At    int64 // unix ns; Since is when the message arrived, or At if that is unknown
 	Bytes        int   // of the body
 	Redelivered  bool
 }
@@ -49,25 +49,25 @@ type messageID struct {
 	handle queue.Handle
 }
 
-// tracked is a message that was not handed out yet.
+// tracked is a message that was not delivered yet.
 type tracked struct {
 	parent string
 	at     int64 // unix ns
 }
 
-// maxTracked is how many messages a Tracker remembers; beyond it, it forgets others.
+// maxTracked is how many messages a Tracker remembers. Beyond that it forgets others.
 const maxTracked = 10_000
 
-// NewTracker returns a tracker that reports to a listener, at times of now.
+// NewTracker returns a tracker that reports to a listener and takes times from now.
 func NewTracker(to Listener, now func() time.Time) *Tracker {
 	return &Tracker{to, now, map[messageID]tracked{}}
 }
 
-// parentForm is the form of Parent: version, trace, span, and flags of which the lowest bit says
+// parentForm is the form of Parent: version, trace, span, and flags, of which the lowest bit means
 // that the trace is recorded.
 const parentForm = "00-0123456789abcdef0123456789abcdef-0123456789abcdef-01"
 
-// parentOf is the trace of a message, "" when it has none, or one that is not recorded.
+// parentOf returns the trace of a message, or "" if it has none or one that is not recorded.
 func parentOf(env message.Envelope) string {
 	headers, ok := message.FindProperty(env.Properties(), message.HasHeaders)
 	if !ok {
@@ -80,7 +80,7 @@ func parentOf(env message.Envelope) string {
 	return string(value)
 }
 
-// Published is called with each message that has come into a queue.
+// Published must be called for each message that is added to a queue.
 func (t *Tracker) Published(in Place, h queue.Handle, env message.Envelope) {
 	parent := parentOf(env)
 	if parent == "" {
@@ -97,7 +97,7 @@ func (t *Tracker) Published(in Place, h queue.Handle, env message.Envelope) {
 	t.to.Published(&Event{Parent: parent, VHost: in.VHost, Queue: in.Queue, Since: now, At: now, Bytes: len(env.Body())})
 }
 
-// Delivered is called with each message that is handed out.
+// Delivered must be called for each message that is delivered.
 func (t *Tracker) Delivered(in Place, it *queue.Item) {
 	id, now := messageID{in.ID, it.Handle}, t.now().UnixNano()
 	came, known := t.tracked[id]

@@ -10,13 +10,13 @@ import (
 
 const parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 
-// events keeps what it gets.
+// events records events.
 type events struct{ in, out []Event }
 
 func (e *events) Published(ev *Event) { e.in = append(e.in, *ev) }
 func (e *events) Delivered(ev *Event) { e.out = append(e.out, *ev) }
 
-// envelope is a message with a value of the header.
+// envelope returns a message with a value of the header.
 func envelope(value any) message.Envelope {
 	p := message.Properties{Flags: message.HasHeaders, Headers: message.Table{{Name: "a", Value: "b"}, {Name: Parent, Value: value}}}
 	return append(message.AppendEnvelopeHeader(nil, "", "q", p.Append(nil)), "body"...)
@@ -39,7 +39,7 @@ func TestTracker(t *testing.T) {
 	clock = clock.Add(3 * time.Second)
 	second := clock.UnixNano()
 	k.Delivered(q, &queue.Item{Handle: 1, Size: 4})
-	k.Delivered(q, &queue.Item{Handle: 1, Size: 4}) // what is only on disk is known once
+	k.Delivered(q, &queue.Item{Handle: 1, Size: 4}) // a message that is only on disk is known once
 	k.Delivered(q, &queue.Item{Handle: 1, Size: 4, Env: envelope(parent), Flags: queue.Redelivered})
 	if len(got.in) != 1 || got.in[0] != (Event{parent, "/", "q", first, first, 4, false}) {
 		t.Errorf("published %+v", got.in)
@@ -49,7 +49,7 @@ func TestTracker(t *testing.T) {
 	}
 }
 
-// What is remembered of messages that are never handed out is bounded.
+// TestTrackerIsBounded checks that memory for messages that are never delivered is bounded.
 func TestTrackerIsBounded(t *testing.T) {
 	k := NewTracker(&events{}, time.Now)
 	for h := range queue.Handle(maxTracked + 100) {

@@ -27,9 +27,9 @@ type view struct {
 	epoch *epoch
 }
 
-// New returns a backend without buckets. Its memory is freed when neither the backend nor a
-// transaction is referenced any more. Snapshot writes temporary files into the folder snapshots; ""
-// means the system's folder.
+// New returns a backend without buckets. Its memory is freed once neither the backend nor a
+// transaction is referenced. Snapshot writes temporary files into the folder snapshots; "" means
+// the system's folder.
 func New(snapshots string) *Backend {
 	b := &Backend{snapshots: snapshots, current: new(atomic.Pointer[view])}
 	b.tx.b = b

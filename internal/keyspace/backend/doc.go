@@ -10,8 +10,7 @@
 //
 // There is one writer at a time: the holder of the BatchTx. Readers use the last published view and
 // never wait. A view is immutable: a reader sees the state at the start of its transaction, even if
-// a compaction deletes it. The memory of replaced chunks is freed when no reader can see it any
-// more.
+// a compaction deletes it. The memory of replaced chunks is freed once no reader can see it.
 //
 // Invariants:
 //

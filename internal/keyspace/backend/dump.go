@@ -56,7 +56,7 @@ func (f *Frozen) Size() int64 {
 	return live
 }
 
-// Release gives up the snapshot. It may be called at any time, and twice.
+// Release releases the snapshot. It may be called at any time, and twice.
 func (f *Frozen) Release() { f.once.Do(func() { f.b.release(f.view) }) }
 
 // Write writes the dump. It may be called only once.

@@ -3,8 +3,8 @@ package backend
 import "sync/atomic"
 
 // epoch is a range of views between two releases of memory. Memory that was last visible to views
-// of this epoch is freed when no view of this or an earlier epoch is read any more. An epoch is
-// held by its readers, by the backend while it is the current one, and by the previous epoch.
+// of this epoch is freed once no view of this or an earlier epoch is being read. An epoch is held
+// by its readers, by the backend while it is the current one, and by the previous epoch.
 type epoch struct {
 	refs    atomic.Int64
 	retired [][]byte // set before the backend releases the epoch

@@ -46,7 +46,7 @@ func (n *node) mustConnect(user, vhost string) *amqp091.Connection {
 	return c
 }
 
-// heard is what a client heard: "" when all went well, else code and text.
+// heard returns what a client was told: "" if all went well, otherwise code and text.
 func heard(err error) string {
 	var e *amqp091.Error
 	switch {
@@ -113,9 +113,9 @@ func publish(exchange, key string, p amqp091.Publishing) func(*amqp091.Channel) 
 	}
 }
 
-// operations are for a user who may configure ^c, write ^w and ^cw, and read ^r and ^cr. All
-// answers but the first word of a refusal ("configure", …), which came later, are those of RabbitMQ
-// 3.10.
+// operations are for a user who may configure ^c, write ^w and ^cw, and read ^r and ^cr. The
+// answers are those of RabbitMQ 3.10, except for the first word of a refusal ("configure", …),
+// which newer versions add.
 var operations = []operation{
 	{"declare a queue", declareQueue("q1", nil), noAccess("configure", "queue", "q1")},
 	{"declare a queue that is there", declareQueue("q", nil), noAccess("configure", "queue", "q")},
@@ -295,15 +295,15 @@ func TestLimitTexts(t *testing.T) {
 		}
 	}
 	closed := c.NotifyClose(make(chan *amqp091.Error, 1))
-	c.Channel() //nolint:errcheck // the connection's end tells why
+	c.Channel() //nolint:errcheck // the error of the connection is checked below
 	want = "530 NOT_ALLOWED - number of channels opened for user 'u' has reached the maximum allowed user limit of (2)"
 	if got := heard(<-closed); got != want {
 		t.Errorf("got %s\nwant %s", got, want)
 	}
 }
 
-// TestDeletionEndsConnections deletes a virtual host and a user under clients at work, and both can
-// be made anew.
+// TestDeletionEndsConnections deletes a virtual host and a user that clients are using, and creates
+// both again.
 func TestDeletionEndsConnections(t *testing.T) {
 	n := startNode(t, Options{}, broker.Options{})
 	n.user("u", catalog.Permission{Configure: ".*", Write: ".*", Read: ".*"})
@@ -354,8 +354,8 @@ func TestDeletionEndsConnections(t *testing.T) {
 	}
 }
 
-// TestRefusedLoginsAreLogged: user, address, mechanism and reason are logged, and never the
-// password.
+// TestRefusedLoginsAreLogged checks that the log has user, address, mechanism and reason, but never
+// the password.
 func TestRefusedLoginsAreLogged(t *testing.T) {
 	var log logtest.Text
 	n := startNode(t, Options{Shared: protocol.Shared{LoginDelay: time.Nanosecond, Log: slog.New(slog.NewTextHandler(&log, nil))}}, broker.Options{})
@@ -382,7 +382,7 @@ func TestRefusedLoginsAreLogged(t *testing.T) {
 	}
 }
 
-// TestNewSecret: any secret is welcome, and the connection goes on as it was.
+// TestNewSecret checks that any secret is accepted and changes nothing.
 func TestNewSecret(t *testing.T) {
 	n := startNode(t, Options{}, broker.Options{})
 	c := n.login()
@@ -394,7 +394,8 @@ func TestNewSecret(t *testing.T) {
 	}
 }
 
-// TestNewSecretIsCheckedAgain: a user who lost access to the virtual host meanwhile is told so.
+// TestNewSecretIsCheckedAgain checks that a user who has lost access to the virtual host is
+// refused.
 func TestNewSecretIsCheckedAgain(t *testing.T) {
 	n := startNode(t, Options{}, broker.Options{})
 	c := n.login()
@@ -408,7 +409,7 @@ func TestNewSecretIsCheckedAgain(t *testing.T) {
 	}
 }
 
-// TestDocumentedPatterns has the users of docs/access.md do their work.
+// TestDocumentedPatterns lets the users of docs/access.md do their work.
 func TestDocumentedPatterns(t *testing.T) {
 	n := startNode(t, Options{}, broker.Options{})
 	n.user("app", catalog.Permission{Configure: "^app-", Write: `^(app-|amq\.default$)`, Read: "^app-"})

@@ -307,8 +307,8 @@ func TestHandshake(t *testing.T) {
 	})
 }
 
-// A raised limit of the channel reaches the consumers that wait for it, without anything else
-// happening.
+// TestRaisedGlobalPrefetch checks that a raised limit of the channel lets waiting consumers
+// continue without any other event.
 func TestRaisedGlobalPrefetch(t *testing.T) {
 	c := startNode(t, Options{}, broker.Options{}).login()
 	c.open(1)
@@ -343,7 +343,7 @@ func TestHeartbeat(t *testing.T) {
 	expect[*amqpwire.ConnectionTune](c, 0)
 	c.send(0, &amqpwire.ConnectionTuneOk{Heartbeat: 1})
 	began := time.Now()
-	c.call(0, &amqpwire.ConnectionOpen{VirtualHost: "/"}, &amqpwire.ConnectionOpenOk{}) // the last that we say
+	c.call(0, &amqpwire.ConnectionOpen{VirtualHost: "/"}, &amqpwire.ConnectionOpenOk{}) // then the client is silent
 	got := make([]byte, 8)
 	if _, err := c.nc.Read(got); err != nil || string(got) != string(amqpwire.AppendHeartbeat(nil)) {
 		t.Fatalf("%x %v", got, err)
@@ -374,7 +374,7 @@ func TestTx(t *testing.T) {
 	work()
 	c.call(1, &amqpwire.QueueDeclare{Queue: "out", Passive: true}, &amqpwire.QueueDeclareOk{Queue: "out"})
 	c.call(1, &amqpwire.TxRollback{}, &amqpwire.TxRollbackOk{})
-	work() // the ack is good again after the rollback
+	work() // the rollback made the ack valid again
 	c.send(1, &amqpwire.TxCommit{})
 	expect[*amqpwire.BasicReturn](c, 1)
 	c.content()
@@ -391,7 +391,7 @@ func TestTx(t *testing.T) {
 	}
 }
 
-// TestTxLeftOpen closes the channel of a transaction: its acks never were.
+// TestTxLeftOpen closes the channel of an open transaction, which discards its acks.
 func TestTxLeftOpen(t *testing.T) {
 	n := startNode(t, Options{}, broker.Options{})
 	c := n.login()
@@ -471,8 +471,8 @@ func TestCancelNotify(t *testing.T) {
 	}
 }
 
-// TestCancelFollowsDeleteOk is about a client that deletes the queue it consumes from, and waits
-// for the answer.
+// TestCancelFollowsDeleteOk is for clients that delete the queue they consume from and wait for the
+// answer.
 func TestCancelFollowsDeleteOk(t *testing.T) {
 	n := startNode(t, Options{}, broker.Options{})
 	c := n.login("consumer_cancel_notify")
@@ -488,8 +488,8 @@ func TestCancelFollowsDeleteOk(t *testing.T) {
 	}
 }
 
-// TestCloseDeliversNothing: what one channel gives back when its connection closes is not sent to
-// another channel of that connection.
+// TestCloseDeliversNothing checks that deliveries that one channel returns when its connection
+// closes do not go to another channel of the same connection.
 func TestCloseDeliversNothing(t *testing.T) {
 	n := startNode(t, Options{}, broker.Options{})
 	for range 20 { // the order in which channels end is random
@@ -511,8 +511,8 @@ func TestCloseDeliversNothing(t *testing.T) {
 	}
 }
 
-// TestClientClosesTheSocket is about clients whose connection.close overtakes what they have yet to
-// write (amqplib).
+// TestClientClosesTheSocket is for clients whose connection.close overtakes frames that they have
+// not written yet (amqplib).
 func TestClientClosesTheSocket(t *testing.T) {
 	c := startNode(t, Options{}, broker.Options{}).login()
 	c.open(1)
@@ -525,14 +525,14 @@ func TestClientClosesTheSocket(t *testing.T) {
 	c.nc.Close()
 }
 
-// TestUpdateSecret tells that any secret is as good as another for a login by password.
+// TestUpdateSecret checks that a login by password accepts any new secret.
 func TestUpdateSecret(t *testing.T) {
 	c := startNode(t, Options{}, broker.Options{}).login()
 	c.call(0, &amqpwire.ConnectionUpdateSecret{NewSecret: []byte("new"), Reason: "renewal"}, &amqpwire.ConnectionUpdateSecretOk{})
 }
 
-// TestPrefetch tells that qos per consumer and global hold, and that recover
-// brings everything back.
+// TestPrefetch checks that qos holds per consumer and per channel, and that recover redelivers
+// everything.
 func TestPrefetch(t *testing.T) {
 	n := startNode(t, Options{}, broker.Options{})
 	c := n.login()
@@ -604,7 +604,7 @@ func TestBlocked(t *testing.T) {
 	}
 }
 
-// TestDrain tells that outstanding confirms come before the close.
+// TestDrain checks that outstanding confirms are sent before the close.
 func TestDrain(t *testing.T) {
 	n := startNode(t, Options{}, broker.Options{})
 	c, idle := n.login(), n.login()
@@ -615,7 +615,7 @@ func TestDrain(t *testing.T) {
 	for range count {
 		c.publish(1, "", "q", false, persistent, "m")
 	}
-	// The answer on another channel tells that all publishes were read.
+	// The answer on another channel shows that all publishes were read.
 	c.send(2, &amqpwire.ChannelOpen{})
 	drained := make(chan error, 1)
 	last := uint64(0)

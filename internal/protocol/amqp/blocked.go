@@ -7,9 +7,8 @@ import (
 )
 
 // unlessAlarm blocks the connection during an alarm. It is called after each frame of a publish,
-// with the outcome of the frame. As in RabbitMQ, a message is held back after the frame that met
-// the alarm: a message without a body is accepted, one whose header arrived during the alarm is
-// not.
+// with the outcome of the frame. As in RabbitMQ, the first frame that arrives during the alarm is
+// still handled: its message is accepted if the frame completes it, and otherwise waits.
 func (c *conn) unlessAlarm(err error) error {
 	if alarm := c.srv.broker.Alarm(); alarm != nil && err == nil {
 		c.block(alarm.Reason)
@@ -30,8 +29,8 @@ func (c *conn) block(reason string) {
 }
 
 // awaitTurn makes a publish wait for its turn in the rate limits. Nothing is read meanwhile, and
-// what came before it is executed. If the connection is to end, the publish is accepted at once,
-// because it has been read.
+// earlier operations are executed. If the connection is about to end, the publish is accepted at
+// once, because it has been read.
 func (c *conn) awaitTurn(p *shard.Publish) {
 	r := c.session.Reserve(p)
 	if r == nil {
@@ -39,11 +38,11 @@ func (c *conn) awaitTurn(p *shard.Publish) {
 	}
 	c.flush()
 	c.client.SetState(protocol.StateFlow)
-	r.Await() //nolint:errcheck // it is taken in any case
+	r.Await() //nolint:errcheck // the publish is accepted in any case
 	c.client.SetState(protocol.StateRunning)
 }
 
-// awaitAlarmEnd waits, and reports whether to continue with what was read.
+// awaitAlarmEnd waits for the end of the alarm. It reports whether to continue with what was read.
 func (c *conn) awaitAlarmEnd() bool {
 	c.flush()
 	for {
@@ -53,7 +52,7 @@ func (c *conn) awaitAlarmEnd() bool {
 		}
 		select {
 		case <-alarm.Cleared:
-		case <-c.attention: // draining: the publishes that were not read are not accepted
+		case <-c.attention: // draining: publishes that were not read are not accepted
 			c.blocked = false
 			return false
 		case <-c.Over():

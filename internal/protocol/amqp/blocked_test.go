@@ -10,7 +10,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/amqp/amqpwire"
 )
 
-// raiseAlarm has a durable message find the disk full, and returns once publishers are blocked.
+// raiseAlarm publishes a durable message to a full disk, and returns once publishers are blocked.
 func (n *node) raiseAlarm() {
 	n.t.Helper()
 	c := n.login()
@@ -27,7 +27,7 @@ func (n *node) raiseAlarm() {
 	}
 }
 
-// frames are those of one publish, in pieces at most as large as a frame of 4096 bytes.
+// frames returns the frames of one publish, split so that each fits a frame of 4096 bytes.
 func frames(t *testing.T, body string) (all [][]byte) {
 	t.Helper()
 	var none message.Properties
@@ -42,14 +42,15 @@ func frames(t *testing.T, body string) (all [][]byte) {
 	return all
 }
 
-// RabbitMQ 3.10.8 was asked the same by hand (rabbitmqctl set_vm_memory_high_watermark): a message
-// is held behind the frame of its content that met the alarm.
+// TestMessageMeetsAlarm expects what RabbitMQ 3.10.8 did in the same situation (rabbitmqctl
+// set_vm_memory_high_watermark): a message is held back after the frame of its content that arrived
+// during the alarm.
 func TestMessageMeetsAlarm(t *testing.T) {
 	for _, step := range []struct {
 		name          string
 		bodies        []string // of the publishes
-		before        int      // this many frames came before the alarm
-		taken, behind uint64   // the publishes confirmed during the alarm, and after it
+		before        int      // number of frames sent before the alarm
+		taken, behind uint64   // publishes confirmed during the alarm, and after it
 	}{
 		{"with a body", []string{"one"}, 0, 0, 1},
 		{"without a body", []string{""}, 0, 1, 0},
@@ -72,7 +73,7 @@ func TestMessageMeetsAlarm(t *testing.T) {
 			for _, f := range all[:step.before] {
 				c.write(f)
 			}
-			c.open(2) // so they were read
+			c.open(2) // the answer shows that they were read
 			n.raiseAlarm()
 			for _, f := range all[step.before:] {
 				c.write(f)
@@ -91,7 +92,7 @@ func TestMessageMeetsAlarm(t *testing.T) {
 	}
 }
 
-// confirmed expects the confirm of all publishes up to one, 0: of none.
+// confirmed expects the confirm of all publishes up to upTo; 0 expects none.
 func (c *client) confirmed(upTo uint64) {
 	c.t.Helper()
 	if upTo == 0 {

@@ -7,7 +7,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/amqp/amqpwire"
 )
 
-// stateHeader has, in copies of messages, the state of the original.
+// stateHeader holds the state of the original in copies of messages.
 const stateHeader = "x-state"
 
 // wantsCopies reads x-browse of basic.consume: the consumer gets copies of the messages in the
@@ -29,7 +29,7 @@ func wantsCopies(m *amqpwire.BasicConsume, rs string) (bool, error) {
 	return on, nil
 }
 
-// withState returns the message with a header that has its state.
+// withState returns the message with its state in a header.
 func withState(m *inspect.Message) message.Envelope {
 	exchange, key, raw, body := m.Env.Split()
 	props, err := message.DecodeProperties(raw)

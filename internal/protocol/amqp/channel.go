@@ -10,8 +10,8 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/amqp/amqpwire"
 )
 
-// channel is one channel of a connection. Its fields belong to the reader,
-// unless they say otherwise.
+// channel is one channel of a connection. Its fields belong to the reader unless they are marked
+// otherwise.
 type channel struct {
 	c  *conn
 	id uint16
@@ -25,7 +25,7 @@ type channel struct {
 	tx        *transaction
 	confirms  *confirms              // nil unless in confirm mode
 	published uint64                 // number of the last publish in confirm mode
-	counts    protocol.ChannelCounts // without what other goroutines count: deliveries and confirms
+	counts    protocol.ChannelCounts // without deliveries and confirms, which other goroutines count
 	shown     shown                  // has its own lock
 
 	tag       uint64               // guarded by output.mu: the last delivery tag
@@ -134,7 +134,7 @@ func (ch *channel) frame(f amqpwire.Frame) error {
 	if err != nil {
 		return err
 	}
-	switch id { // the frequent ones, without an allocation
+	switch id { // the frequent methods, without an allocation
 	case amqpwire.IDBasicPublish:
 		return ch.beginPublish(args)
 	case amqpwire.IDBasicAck:

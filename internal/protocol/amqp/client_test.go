@@ -30,7 +30,7 @@ type node struct {
 	s    *Server
 	addr string
 
-	failed bool // the test has the log fail, so the broker cannot close in order
+	failed bool // the test makes the log fail, so the broker cannot close cleanly
 }
 
 func startNode(t testing.TB, o Options, bo broker.Options) *node {
@@ -38,7 +38,7 @@ func startNode(t testing.TB, o Options, bo broker.Options) *node {
 	return startNodeOn(t, vfs.NewMem(), o, bo)
 }
 
-// startNodeOn is startNode with what is on a disk already.
+// startNodeOn is startNode with the existing content of a disk.
 func startNodeOn(t testing.TB, mem *vfs.Mem, o Options, bo broker.Options) *node {
 	t.Helper()
 	if o.Log == nil {
@@ -79,7 +79,7 @@ type client struct {
 	user      string // "" is guest
 }
 
-// frame is a frame with a payload of its own.
+// frame is a frame that owns its payload.
 type frame = amqpwire.Frame
 
 func (n *node) dial() *client {
@@ -101,7 +101,7 @@ func (n *node) login(capabilities ...string) *client {
 	return c
 }
 
-// login speaks as far as connection.open-ok.
+// login performs the handshake up to connection.open-ok.
 func (c *client) login(capabilities ...string) {
 	c.t.Helper()
 	c.write([]byte(amqpwire.ProtocolHeader))
@@ -226,7 +226,7 @@ func (c *client) delivery(channel uint16) (*amqpwire.BasicDeliver, string) {
 	return m, body
 }
 
-// call sends a method and reads the answer, which must be equal to want.
+// call sends a method and reads the answer, which must equal want.
 func (c *client) call(channel uint16, m, want amqpwire.Method) {
 	c.t.Helper()
 	c.send(channel, m)
@@ -243,7 +243,7 @@ func (c *client) declare(channel uint16, m amqpwire.QueueDeclare) *amqpwire.Queu
 	return expect[*amqpwire.QueueDeclareOk](c, channel)
 }
 
-// closeText is how a close reads.
+// closeText formats the code and text of a close.
 func closeText(code uint16, text string) string { return fmt.Sprintf("%d %s", code, text) }
 
 // channelClosed reads channel.close and answers it.
@@ -260,7 +260,7 @@ func (c *client) connectionClosed() string {
 	m := expect[*amqpwire.ConnectionClose](c, 0)
 	c.nc.Write(amqpwire.AppendMethodFrame(nil, 0, &amqpwire.ConnectionCloseOk{})) //nolint:errcheck // the server may be gone
 	if m.ReplyCode == amqpcode.FrameError {
-		c.nc.(*net.TCPConn).CloseWrite() //nolint:errcheck // as above; the server does not read what follows a framing error
+		c.nc.(*net.TCPConn).CloseWrite() //nolint:errcheck // as above; the server reads nothing after a framing error
 	}
 	c.gone()
 	return closeText(m.ReplyCode, m.ReplyText)

@@ -13,13 +13,13 @@ import (
 	"fiveways.dev/fiveways/internal/core/routing"
 )
 
-// endsWith is a condition for tests: the body ends so.
+// endsWith is a condition for tests: the body must end with it.
 type endsWith string
 
 func (c endsWith) Match(m *routing.Message) bool { return bytes.HasSuffix(m.Body, []byte(c)) }
 
-// Bindings may have conditions in SQL, which see the whole body, in however many frames and reads
-// it came.
+// TestConditionsSeeTheBody checks that SQL conditions of bindings see the whole body, however it is
+// split into frames and reads.
 func TestConditionsSeeTheBody(t *testing.T) {
 	n := startNode(t, Options{}, broker.Options{Conditions: routing.Conditions{
 		"x-sql-selector": func(text string) (routing.Condition, error) {

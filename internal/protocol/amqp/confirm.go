@@ -5,18 +5,18 @@ import (
 )
 
 // confirms tracks the publishes of one channel in confirm mode and answers them in order: one ack
-// for all that are confirmed up to the first that is not, and a nack for each that is refused.
+// for all publishes before the first unconfirmed one, and a nack for each refused one.
 //
 // The order is our choice; the protocol allows any. Some clients take an ack with multiple as the
-// answer to every earlier publish, also to one that was nacked out of order and is really lost. In
-// order that cannot happen.
+// answer to every earlier publish, even to one that was nacked out of order and is lost. Answering
+// in order avoids this.
 //
 // All fields but ch are guarded by conn.confirmMu.
 type confirms struct {
 	ch *channel
 
 	low    uint64 // the first publish that has no answer from the engine, or is in slots
-	told   uint64 // the client has been told about all up to here; told < low
+	told   uint64 // the client has been answered up to here; told < low
 	slots  []slot // of low, low+1, … as a ring indexed by the number; length is 0 or a power of two
 	held   int    // slots that are not zero
 	queued bool   // in conn.confirming

@@ -7,8 +7,8 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/amqp/amqpwire"
 )
 
-// answers decodes confirm frames into the answer per publish, as a client that
-// takes multiple for the answer to all before would see them.
+// answers decodes confirm frames into one answer per publish, like a client that applies multiple
+// to every earlier publish.
 func answers(t *testing.T, frames []byte, got map[uint64]bool, last *uint64) (count int) {
 	t.Helper()
 	for len(frames) > 0 {
@@ -47,8 +47,8 @@ func answers(t *testing.T, frames []byte, got map[uint64]bool, last *uint64) (co
 	return count
 }
 
-// TestConfirmsTwin answers publishes in random order and parts, and compares
-// with what each publish got.
+// TestConfirmsTwin answers publishes in random order and parts, and compares with the answer that
+// each publish should get.
 func TestConfirmsTwin(t *testing.T) {
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -98,7 +98,7 @@ func TestConfirmsTwin(t *testing.T) {
 	}
 }
 
-// TestConfirmsMerge tells that what is confirmed in order costs one frame.
+// TestConfirmsMerge checks that publishes confirmed in order take one frame.
 func TestConfirmsMerge(t *testing.T) {
 	c := &conn{}
 	c.out.init(nil)
@@ -118,7 +118,7 @@ func TestConfirmsMerge(t *testing.T) {
 	}
 }
 
-// TestConfirmsNackStandsAlone tells that no ack with multiple covers a nack.
+// TestConfirmsNackStandsAlone checks that no ack with multiple covers a nacked publish.
 func TestConfirmsNackStandsAlone(t *testing.T) {
 	c := &conn{}
 	c.out.init(nil)

@@ -28,7 +28,7 @@ const (
 	closed                   // finished
 )
 
-// The limits of how long a connection takes to end.
+// Limits on how long the end of a connection takes.
 const (
 	closeOkTimeout  = 10 * time.Second // for the client's close-ok
 	garbledTimeout  = 3 * time.Second  // for the client to read connection.close after a framing error
@@ -36,8 +36,8 @@ const (
 	lingerTimeout   = 5 * time.Second  // for the client to close the socket after close-ok was sent to it
 )
 
-// conn is one client connection. Its fields belong to the reader goroutine
-// (Serve) unless they say otherwise.
+// conn is one client connection. Its fields belong to the reader goroutine (Serve) unless they are
+// marked otherwise.
 type conn struct {
 	protocol.Life
 	srv *Server
@@ -51,7 +51,7 @@ type conn struct {
 	acks  ackTimer
 
 	state    state
-	linger   bool // the client asked for the end, and closes the socket itself
+	linger   bool // the client asked for the close, and closes the socket itself
 	admitted bool // counts towards Options.Connections
 	user     string
 	operator bool // the broker's operator, without a user name
@@ -70,12 +70,12 @@ type conn struct {
 	requests []*request // collected requests to semaphores
 	pub      shard.Publish
 	taken    []delivery // scratch of settle
-	answers  bool       // replies to the last frame of a read need not wake the writer: flushRead sends them
+	answers  bool       // flushRead will send replies, without the writer
 
 	blocked   bool                  // connection.blocked was sent
 	draining  atomic.Bool           // set by Drain and evict
 	evicted   atomic.Pointer[fault] // set by evict: the reason
-	idle      atomic.Bool           // set by the heartbeat: free memory
+	idle      atomic.Bool           // set by the heartbeat: free the memory
 	attention chan struct{}         // 1 slot: Drain was called
 
 	confirmMu  sync.Mutex
@@ -149,7 +149,7 @@ func (c *conn) endSession() {
 	}
 	c.doRequests()
 	for _, ch := range c.channels {
-		ch.cancelAll() // consumers of all channels first: none may get what another channel returns
+		ch.cancelAll() // all channels first, so that no consumer gets what another channel returns
 	}
 	for _, ch := range c.channels {
 		c.endChannel(ch)
@@ -180,7 +180,7 @@ func (c *conn) evict(reason error) {
 func (c *conn) Abandon() {
 	f := shutdownFault()
 	if !c.out.endWith(closeOf(f)) {
-		c.Kill() // it is not open yet, or ends already
+		c.Kill() // it is not open yet, or is already ending
 		return
 	}
 	c.evicted.Store(f)
@@ -215,7 +215,7 @@ func (c *conn) goodbye() {
 	c.fail(shutdownFault())
 }
 
-// shutdownFault is what clients get when the broker stops, or no longer leads.
+// shutdownFault is sent to clients when the broker stops or loses leadership.
 func shutdownFault() *fault {
 	return &fault{code: amqpcode.ConnectionForced, text: amqperr.ShutdownText}
 }
@@ -243,7 +243,7 @@ func (c *conn) answered() {
 }
 
 // fail closes the connection from the server's side: it leaves the engine, sends connection.close,
-// and gives the client some time for close-ok.
+// and gives the client time for close-ok.
 func (c *conn) fail(f *fault) {
 	log := c.srv.o.Log
 	if c.session == nil {

@@ -20,13 +20,13 @@ type consumer struct {
 	noAck bool
 
 	timeout time.Duration // as the client asked; 0 none, -1 not given
-	limit   int64         // guarded by output.mu: the same in ticks with the defaults, 0 before the first delivery
+	limit   int64         // guarded by output.mu: effective timeout in ticks, 0 if unknown
 
 	c       *shard.Consumer // for the reader goroutine: nil until it runs
 	mailbox string          // for the reader goroutine: of a consumer of direct replies
 }
 
-// cancel removes the consumer from the engine; no delivery comes after that.
+// cancel removes the consumer from the engine. No delivery follows.
 func (k *consumer) cancel() {
 	switch s := k.ch.c.session; {
 	case k.mailbox != "":
@@ -82,7 +82,7 @@ func (ch *channel) consume(m *amqpwire.BasicConsume) error {
 	if k.timeout, err = consumerTimeout(m.Arguments, amqperr.Resource("queue", name, c.session.VHost())); err != nil {
 		return err
 	}
-	ch.addConsumer(k) // before it runs: its queue may be deleted at once
+	ch.addConsumer(k) // before it starts, because its queue may be deleted at once
 	spec := shard.ConsumerSpec{
 		Queue: name, Tag: k.tag, NoAck: m.NoAck, Exclusive: m.Exclusive, Prefetch: ch.prefetch, Priority: priority,
 		Limit: ch.sharedLimit(), Selector: wanted, Data: k, Channel: int(ch.id), Args: m.Arguments,
@@ -189,7 +189,7 @@ func (c *conn) Gather(ds []shard.Delivery) {
 	o.mu.Unlock()
 }
 
-// Cancelled implements broker.Sink: the consumer's queue is gone.
+// Cancelled implements shard.Sink: the consumer's queue is gone.
 func (c *conn) Cancelled(bc *shard.Consumer) {
 	k := bc.Data.(*consumer)
 	o := &c.out
@@ -204,7 +204,7 @@ func (c *conn) Cancelled(bc *shard.Consumer) {
 }
 
 // notifyCancelledLocked tells the client which of its consumers are gone, unless a queue.delete of
-// the same channel has not been answered: clients that wait for delete-ok take a cancel before it
+// the same channel has not been answered: clients that wait for delete-ok mistake an earlier cancel
 // for a failure. The caller holds output.mu.
 func (ch *channel) notifyCancelledLocked() {
 	if ch.deleting {

@@ -22,8 +22,8 @@ const (
 // the connection.
 const maxBodySize = 512 << 20
 
-// content is a publish that is being received. While all of it came with one read it only points
-// into the read buffer; own copies it, so that it outlives the read.
+// content is a publish that is being received. If all of it arrives in one read, it only points
+// into the read buffer. own copies it so that it outlives the read.
 type content struct {
 	stage     contentStage
 	mandatory bool
@@ -67,7 +67,7 @@ func (ch *channel) beginPublish(args []byte) error {
 	return nil
 }
 
-// points records that the channel's content points into the read buffer.
+// points records that the channel's content refers to the read buffer.
 func (ch *channel) points() {
 	c := ch.c
 	if n := len(c.partial); n == 0 || c.partial[n-1] != ch {
@@ -144,7 +144,7 @@ func (ch *channel) contentBody(payload []byte) error {
 	return ch.endContent(nil)
 }
 
-// own copies what the content still points to in the read buffer.
+// own copies what the content still refers to in the read buffer.
 func (ct *content) own() {
 	switch {
 	case ct.env != nil:
@@ -157,8 +157,8 @@ func (ct *content) own() {
 	}
 }
 
-// grow makes room for n more bytes of the body. It does not trust the announced size: the room
-// doubles with what has really arrived, up to the exact need.
+// grow makes room for n more bytes of the body. It does not trust the announced size: the capacity
+// doubles with the bytes that have arrived, up to the exact size.
 func (ct *content) grow(n int) {
 	need := len(ct.env) + n
 	if need <= cap(ct.env) {

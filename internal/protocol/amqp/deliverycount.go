@@ -6,7 +6,7 @@ import (
 )
 
 // envelope returns the message as the consumer gets it. If the queue counts deliveries, a header
-// says how often the message was returned; the stored message does not change.
+// has the number of times that the message was returned. The stored message does not change.
 func envelope(d *shard.Delivery) message.Envelope {
 	if d.Count == 0 || !d.Queue.Policy().CountDeliveries {
 		return d.Env

@@ -5,8 +5,8 @@
 //
 // Two goroutines serve a connection. The reader parses all frames of one read, collects their
 // operations in a broker session and flushes the session once; it owns the channels and everything
-// else not named below. The writer writes the out buffer, and waits while that is empty. An idle
-// connection holds no buffers.
+// else that is not listed below. The writer writes the out buffer and waits while it is empty. An
+// idle connection holds no buffers.
 //
 // Deliveries and confirms come from the engine's goroutines, which never wait here. A delivery is
 // appended to the out buffer as whole frames. A confirm only records the outcome of its publish;

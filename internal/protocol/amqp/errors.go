@@ -16,7 +16,7 @@ import (
 type fault struct {
 	code   uint16
 	text   string            // the text after the name of the code
-	method amqpwire.MethodID // that failed; 0: none
+	method amqpwire.MethodID // the method that failed; 0: none
 	bare   bool              // do not name the method that failed
 }
 
@@ -33,8 +33,8 @@ type faultRow struct {
 	code uint16
 }
 
-// faults has a row for every sentinel of the semaphores, as a test checks. They are for requests in
-// transactions; other requests get an answer.
+// faults has a row for every sentinel of the semaphores, which a test checks. It is used for
+// requests in transactions; other requests get an answer instead.
 var faults = []faultRow{
 	{semaphores.ErrNotFound, amqpcode.NotFound},
 	{semaphores.ErrNoTask, amqpcode.NotFound},

@@ -9,7 +9,8 @@ import (
 	"fiveways.dev/fiveways/internal/core/failure"
 )
 
-// A sentinel that is exported and has no row here would reach clients as an internal error.
+// TestEverySentinelHasARow exists because an exported sentinel without a row would reach clients as
+// an internal error.
 func TestEverySentinelHasARow(t *testing.T) {
 	names := amqperrtest.Sentinels(t, "../../semaphores/api.go", 5)
 	for _, row := range faults {

@@ -11,9 +11,9 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/amqp/amqpwire"
 )
 
-// FuzzConnection sends arbitrary bytes after a login: the server may close the
-// connection, but must neither panic nor hang. A panic of a connection is
-// recovered and answered with a bare INTERNAL_ERROR, which is looked for.
+// FuzzConnection sends arbitrary bytes after a login. The server may close the connection, but must
+// neither panic nor hang. A panic of a connection is recovered and answered with a bare
+// INTERNAL_ERROR, which the test looks for.
 func FuzzConnection(f *testing.F) {
 	publish := amqpwire.AppendPublish(nil, 1, "", "q", true, []byte{0x20, 0, 0, 0, 0, 3, 1, 'k', 'V'}, []byte("body"), 4096)
 	f.Add(publish)

@@ -21,12 +21,12 @@ const handshakeFrameMax = 64 << 10
 // headerAMQP09 is the protocol header of 0-9, which RabbitMQ accepts, too.
 const headerAMQP09 = "AMQP\x01\x01\x00\x09"
 
-// clientProperties is what connection.start-ok says about the client.
+// clientProperties is what connection.start-ok reports about the client.
 type clientProperties struct {
 	cancelNotify bool // understands basic.cancel from the server
 	blocked      bool // understands connection.blocked
 	all          message.Table
-	mechanism    string // with which it logged in
+	mechanism    string // used for the login
 	loginClose   bool   // understands connection.close after a refused login
 }
 
@@ -159,7 +159,7 @@ func (c *conn) mechanisms() string {
 	return "PLAIN AMQPLAIN"
 }
 
-// authenticate authenticates the client. An error that is not a fault means a failed login.
+// authenticate authenticates the client. An error that is not a fault means that the login failed.
 func (c *conn) authenticate(m *amqpwire.ConnectionStartOk) (user string, err error) {
 	at := protocol.Attempt{Protocol: "amqp091", Peer: c.nc.RemoteAddr()}
 	if m.Mechanism == external && strings.Contains(c.mechanisms(), external) {
@@ -181,13 +181,14 @@ func (c *conn) authenticate(m *amqpwire.ConnectionStartOk) (user string, err err
 	return user, c.srv.o.Logins.Password(c.Over(), at, password)
 }
 
-// isFault reports whether an error is to be sent to the client as it is.
+// isFault reports whether an error is sent to the client unchanged.
 func isFault(err error) bool {
 	var f *fault
 	return errors.As(err, &f)
 }
 
-// refuseLogin ends the connection a while after a failed login, so that guessing passwords is slow.
+// refuseLogin ends the connection some time after a failed login, so that guessing passwords is
+// slow.
 func (c *conn) refuseLogin(mechanism string) {
 	if c.peer.loginClose {
 		f := faultf(amqpcode.AccessRefused, "Login was refused using authentication mechanism %s. For details see the broker logfile.", mechanism)
@@ -243,8 +244,7 @@ func text(v any) (string, bool) {
 	return "", false
 }
 
-// tuneOk applies the client's limits, which may be lower than the server's; 0 means that the client
-// has none.
+// tuneOk applies the client's limits, which may be lower than the server's; 0 means no limit.
 func (c *conn) tuneOk(m *amqpwire.ConnectionTuneOk) error {
 	c.frameMax = c.srv.o.FrameMax
 	if err := negotiate("frame_max", m.FrameMax, amqpwire.MinFrameMax, &c.frameMax); err != nil {
@@ -274,7 +274,7 @@ func negotiate(name string, asked, least uint32, ours *uint32) error {
 	return nil
 }
 
-// openVHost opens the session; from here on the connection is open.
+// openVHost opens the session. From here on the connection is open.
 func (c *conn) openVHost(m *amqpwire.ConnectionOpen) error {
 	if !c.srv.o.Connections.Acquire() {
 		return faultf(amqpcode.NotAllowed, "connection refused: node connection limit (%d) is reached", c.srv.o.Connections.Max())

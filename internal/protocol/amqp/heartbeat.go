@@ -10,14 +10,14 @@ import (
 // idleTick is how often a connection without heartbeats is checked.
 const idleTick = 30 * time.Second
 
-// stuckWrite is how long a client with heartbeats may at least take to read anything at all before
-// it is considered dead.
+// stuckWrite is the least time that a client with heartbeats may take to read anything before it is
+// considered dead.
 const stuckWrite = 30 * time.Second
 
-// heartbeat checks a connection twice per interval: it sends a heartbeat unless something is about
-// to be written, and ends the connection if the client was silent for two intervals. If it left out
-// those that follow another write, the client would hear nothing for nearly an interval, and some
-// (amqp-client.js) wait no longer.
+// heartbeat checks a connection twice per interval. It sends a heartbeat unless a write is pending,
+// and ends the connection if the client was silent for two intervals. It sends heartbeats even
+// after a recent write: otherwise the client could receive nothing for nearly an interval, and some
+// clients (amqp-client.js) wait no longer.
 type heartbeat struct {
 	interval time.Duration // as negotiated, 0 = no heartbeats; set before start
 
@@ -25,12 +25,12 @@ type heartbeat struct {
 	timer   *time.Timer // guarded by mu: nil before start
 	stopped bool        // guarded by mu
 
-	// of the timer's goroutine
+	// Used only by the timer's goroutine.
 	reads  uint64
 	silent int // checks since something was read
 }
 
-// start begins when the connection is open.
+// start starts the checks when the connection is open.
 func (h *heartbeat) start(c *conn) {
 	every := idleTick
 	if h.interval > 0 {
@@ -60,7 +60,7 @@ func (h *heartbeat) stop() {
 	}
 }
 
-// silentLooks is two intervals.
+// silentLooks is the number of checks in two intervals.
 const silentLooks = 4
 
 func (h *heartbeat) look(c *conn, beats bool, every time.Duration) {

@@ -10,8 +10,8 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/amqp/amqpwire"
 )
 
-// A client hears something in each half of an interval, also after another frame: some clients wait
-// no longer than an interval.
+// TestHeartbeatsTwiceAnInterval checks that a client receives something in each half of an
+// interval, even after another frame. Some clients wait no longer than an interval.
 func TestHeartbeatsTwiceAnInterval(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := bubbleUp(t, Options{})()

@@ -10,7 +10,8 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/amqp/amqpwire"
 )
 
-// A client that cannot take connection.blocked waits without a word, and goes on.
+// TestBlockedWithoutTheCapability checks that a client that does not understand connection.blocked
+// just waits, and then continues.
 func TestBlockedWithoutTheCapability(t *testing.T) {
 	n := startNode(t, Options{}, broker.Options{})
 	c := n.login()
@@ -19,7 +20,7 @@ func TestBlockedWithoutTheCapability(t *testing.T) {
 	c.open(2)
 	c.call(2, &amqpwire.ConfirmSelect{}, &amqpwire.ConfirmSelectOk{})
 	n.raiseAlarm()
-	c.publish(2, "", "q", false, message.Properties{}, "") // without a body it is taken still
+	c.publish(2, "", "q", false, message.Properties{}, "") // without a body: accepted
 	if a := expect[*amqpwire.BasicAck](c, 2); a.DeliveryTag != 1 {
 		t.Fatalf("%+v", a)
 	}
@@ -30,7 +31,8 @@ func TestBlockedWithoutTheCapability(t *testing.T) {
 	}
 }
 
-// Tokens are long: 60 KB of start-ok are taken, and a frame beyond 64 KiB is not waited for.
+// TestLongLogin sends a long token: 60 KB of start-ok are accepted, and the server does not wait
+// for a frame beyond 64 KiB.
 func TestLongLogin(t *testing.T) {
 	n := startNode(t, Options{Shared: protocol.Shared{LoginDelay: -1}}, broker.Options{})
 	for size, want := range map[int]string{
@@ -45,7 +47,7 @@ func TestLongLogin(t *testing.T) {
 				{Name: "capabilities", Value: message.Table{{Name: "authentication_failure_close", Value: true}}},
 			},
 		}
-		go c.nc.Write(amqpwire.AppendMethodFrame(nil, 0, m)) //nolint:errcheck // the answer tells
+		go c.nc.Write(amqpwire.AppendMethodFrame(nil, 0, m)) //nolint:errcheck // the answer shows the outcome
 		if got := c.connectionClosed(); got != want {
 			t.Errorf("%d bytes: got %s", size, got)
 		}

@@ -19,9 +19,9 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// A leader that is cut off from the others confirms nothing. When it gives up, its clients hear
-// that their connections end, and no nack, no answer and no delivery; what each of them does with
-// its socket is up to it for a second.
+// TestIsolatedLeader checks that a leader that is cut off from the others confirms nothing. When it
+// steps down, its clients get connection.close, but no nack, no answer and no delivery. Each client
+// has a second to close its socket.
 func TestIsolatedLeader(t *testing.T) {
 	const ends = "320 CONNECTION_FORCED - broker forced connection closure with reason 'shutdown'"
 	synctest.Test(t, func(t *testing.T) {
@@ -102,7 +102,7 @@ func TestIsolatedLeader(t *testing.T) {
 	})
 }
 
-// silent checks that nothing comes for so long.
+// silent checks that nothing is received for d.
 func silent(c *client, d time.Duration) {
 	c.t.Helper()
 	c.nc.SetReadDeadline(time.Now().Add(d)) //nolint:errcheck // a pipe of ours

@@ -15,7 +15,7 @@ func notBefore(headers []byte) (int64, error) {
 	return ms, nil
 }
 
-// marks are the headers of a message that affect its publishing.
+// marks is a set of the headers of a message that affect its publishing.
 type marks uint8
 
 const (
@@ -23,7 +23,7 @@ const (
 	markNotBefore                   // not-before
 )
 
-// readMarks looks at the names of a message's headers, in one pass.
+// readMarks looks for them among a message's headers, in one pass.
 func readMarks(headers []byte) (found marks) {
 	for len(headers) > 0 {
 		name, rest := message.SkipHeader(headers)

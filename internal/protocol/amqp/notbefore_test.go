@@ -62,7 +62,7 @@ func TestMarks(t *testing.T) {
 	}
 }
 
-// BenchmarkMarks is what every message with headers pays.
+// BenchmarkMarks measures what every message with headers costs.
 func BenchmarkMarks(b *testing.B) {
 	headers := encoded(message.Field{Name: "tenant", Value: "eu-1"}, message.Field{Name: "attempt", Value: int32(3)},
 		message.Field{Name: "traceparent", Value: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"})

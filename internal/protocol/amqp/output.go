@@ -18,16 +18,17 @@ const (
 	firstOut = 4 << 10
 	// pooledOut is the largest out buffer kept for reuse.
 	pooledOut = 2 << 20
-	// writeChunk is how much is written at a time; after each chunk the window of deliveries opens.
+	// writeChunk is how much is written at a time. After each chunk the window of deliveries opens
+	// further.
 	writeChunk = 256 << 10
-	// tlsRecord is how much is written to TLS at a time: a TLS write that its deadline interrupts
-	// cannot be continued, so each must complete.
+	// tlsRecord is how much is written to TLS at a time. A TLS write that is interrupted by its
+	// deadline cannot be continued, so each must complete.
 	tlsRecord = 16 << 10
 	// fullOut is how much may wait to be written before the reader stops reading from the client.
-	// It is well above the window of deliveries: deliveries alone must not stop a client that
-	// publishes while it does not read.
+	// It is well above the window of deliveries: deliveries alone must not block a client that
+	// publishes without reading.
 	fullOut = 4 << 20
-	// sendAtOnce is how much at most is written by the goroutine that produced it.
+	// sendAtOnce is the most that the goroutine that produced it writes itself.
 	sendAtOnce = 16 << 10
 )
 
@@ -35,19 +36,19 @@ type outBuffer struct{ b []byte }
 
 var outBuffers = sync.Pool{New: func() any { return &outBuffer{make([]byte, 0, firstOut)} }}
 
-// output collects frames for the client. Any goroutine appends; the writer goroutine writes, or a
-// goroutine that has just appended a little (Send).
+// output collects frames for the client. Any goroutine appends. The writer goroutine writes or, for
+// a small amount, the goroutine that has just appended (Send).
 type output struct {
 	nc    net.Conn
 	sent  *atomic.Uint64 // bytes written
-	piece int            // bytes of one write
-	wake  chan struct{}  // 1 slot: there is something to write, or confirms to tell
+	piece int            // bytes per write
+	wake  chan struct{}  // 1 slot: there is something to write, or confirms to send
 	room  chan struct{}  // 1 slot: something was written
 	done  chan struct{}  // closed when the writer has ended
 
 	size    atomic.Int64 // bytes that wait or are being written
 	timeout atomic.Int64 // nanoseconds that a write may take without progress, 0 = any
-	telling atomic.Bool  // the reader will send confirms soon: they need not wake the writer
+	telling atomic.Bool  // the reader will send confirms soon, so they need not wake the writer
 
 	writing sync.Mutex      // held by the goroutine that writes; taken before mu
 	sender  protocol.Sender // guarded by writing
@@ -57,7 +58,7 @@ type output struct {
 	buf      *outBuffer    // guarded by mu: whole frames, nil when there are none
 	window   *shard.Window // guarded by mu: nil before the session is open
 	windowed int           // guarded by mu: bytes of buf counted in window
-	ended    bool          // guarded by mu: the writer ends when buf is written; later frames are dropped
+	ended    bool          // guarded by mu: the writer ends after buf, later frames are dropped
 	farewell bool          // guarded by mu: buf is a protocol.Farewell
 	props    []byte        // guarded by mu: of withOffset
 }
@@ -71,7 +72,7 @@ func (o *output) init(nc net.Conn) {
 	o.wake, o.room, o.done = make(chan struct{}, 1), make(chan struct{}, 1), make(chan struct{})
 }
 
-// add appends frames; the caller calls signal when they are to be written.
+// add appends frames. The caller calls signal when they should be written.
 func (o *output) add(frames func(dst []byte) []byte) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -102,7 +103,7 @@ func (o *output) signal() {
 // full reports whether the reader must stop reading.
 func (o *output) full() bool { return o.size.Load() > fullOut }
 
-// end makes the writer end when everything is written.
+// end makes the writer stop once everything is written.
 func (o *output) end() {
 	o.mu.Lock()
 	o.ended = true
@@ -111,7 +112,7 @@ func (o *output) end() {
 	o.signal()
 }
 
-// endWith is end with one method of channel 0 instead of what the writer has not taken yet. It
+// endWith is end with one method of channel 0 in place of what the writer has not taken yet. It
 // returns false if the connection is not open, or has ended.
 func (o *output) endWith(m amqpwire.Method) bool {
 	o.mu.Lock()
@@ -130,16 +131,16 @@ func (o *output) endWith(m amqpwire.Method) bool {
 	return true
 }
 
-// taken is a part of an output that is being written.
+// taken is a part of the output that is being written.
 type taken struct {
 	buf      *outBuffer // nil: nothing
-	from     int        // what is before was written
+	from     int        // everything before this was written
 	window   *shard.Window
 	windowed int  // bytes of buf counted in window
 	last     bool // nothing will follow
 }
 
-// take takes what waits to be written.
+// take takes everything that waits to be written.
 func (o *output) take() taken {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -181,8 +182,8 @@ func (c *conn) writeLoop() {
 	}
 }
 
-// Send implements shard.Output. It leaves what the socket does not accept at once to the writer,
-// and also the end of the connection.
+// Send implements shard.Output. What the socket does not accept at once is left to the writer, as
+// is the end of the connection.
 func (c *conn) Send() {
 	o := &c.out
 	if !o.sender.Can() || o.size.Load() > sendAtOnce || !o.writing.TryLock() {
@@ -202,8 +203,8 @@ func (c *conn) Send() {
 	}
 }
 
-// trySend writes t if the socket accepts all of it at once. The writer will get the same error
-// again.
+// trySend writes t if the socket accepts all of it at once. After an error, the writer will get the
+// same error.
 func (o *output) trySend(t *taken) {
 	n, err := o.sender.Try(t.buf.b[t.from:])
 	t.from += n
@@ -247,11 +248,11 @@ func (o *output) write(t *taken) bool {
 	return ok
 }
 
-// writeChunk writes b; it gives up if nothing at all could be written within the timeout.
+// writeChunk writes b. It fails if nothing could be written within the timeout.
 func (o *output) writeChunk(b []byte) bool {
 	for len(b) > 0 {
 		if t := o.timeout.Load(); t > 0 {
-			o.nc.SetWriteDeadline(time.Now().Add(time.Duration(t))) //nolint:errcheck // the write tells
+			o.nc.SetWriteDeadline(time.Now().Add(time.Duration(t))) //nolint:errcheck // the write fails as well
 		}
 		n, err := o.nc.Write(b[:min(len(b), o.piece)])
 		b = b[n:]
@@ -263,8 +264,8 @@ func (o *output) writeChunk(b []byte) bool {
 	return true
 }
 
-// shutWindow is more than any window, so that the engine delivers nothing more to a connection that
-// ends: messages without acknowledgement would be lost.
+// shutWindow is more than any window, so that the engine delivers nothing more to an ending
+// connection: messages without acknowledgement would be lost.
 const shutWindow = 1 << 40
 
 // drop discards further frames after a failed write, so that nothing accumulates.
@@ -284,7 +285,7 @@ func (o *output) shut() {
 	}
 }
 
-// awaitRoom holds the reader back while the client does not read its answers. Collected operations
+// awaitRoom makes the reader wait while the client does not read its answers. Collected operations
 // go to the engine first.
 func (c *conn) awaitRoom() {
 	if !c.out.full() {

@@ -9,8 +9,8 @@ import (
 	"fiveways.dev/fiveways/internal/protocol"
 )
 
-// A goroutine that sends writes what the socket takes at once. The writer goes on behind it, and
-// what comes meanwhile keeps its place.
+// TestSendLeavesTheRestToTheWriter checks that Send writes what the socket accepts at once, and
+// that the writer continues with the rest. Later frames keep their order.
 func TestSendLeavesTheRestToTheWriter(t *testing.T) {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -32,7 +32,7 @@ func TestSendLeavesTheRestToTheWriter(t *testing.T) {
 	c.out.sent = &c.client.Out
 	var want []byte
 	one := bytes.Repeat([]byte("0123456789abcdef"), sendAtOnce/32)
-	for c.out.left.buf == nil { // nobody reads, until the socket is full
+	for c.out.left.buf == nil { // fill the socket, which is not read
 		one[0]++
 		want = append(want, one...)
 		c.out.add(func(dst []byte) []byte { return append(dst, one...) })

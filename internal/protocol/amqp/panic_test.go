@@ -14,7 +14,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/amqp/amqpwire"
 )
 
-// panicLog panics at one message: a failure on the goroutine that logs it.
+// panicLog panics on one message: a failure on the goroutine that logs it.
 type panicLog struct {
 	slog.Handler
 	at string
@@ -27,8 +27,8 @@ func (l panicLog) Handle(ctx context.Context, r slog.Record) error {
 	return l.Handler.Handle(ctx, r)
 }
 
-// TestPanicEndsOneConnection: a mistake of ours costs one client its connection and is told, and
-// all it had is given back; the others notice nothing.
+// TestPanicEndsOneConnection checks that a panic costs one client its connection and is logged,
+// that everything it held is released, and that other clients notice nothing.
 func TestPanicEndsOneConnection(t *testing.T) {
 	var log logtest.Text
 	paper := slog.New(panicLog{slog.NewTextHandler(&log, nil), "amqp: new secret refused"})
@@ -42,7 +42,7 @@ func TestPanicEndsOneConnection(t *testing.T) {
 	c.call(1, &amqpwire.BasicConsume{Queue: "q", ConsumerTag: "c"}, &amqpwire.BasicConsumeOk{ConsumerTag: "c"})
 	c.delivery(1)
 
-	if err := n.b.DeletePermission("guest", "/"); err != nil { // a new secret is refused then
+	if err := n.b.DeletePermission("guest", "/"); err != nil { // the new secret is then refused
 		t.Fatal(err)
 	}
 	c.send(0, &amqpwire.ConnectionUpdateSecret{NewSecret: []byte("guest")})

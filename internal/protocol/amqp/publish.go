@@ -16,8 +16,8 @@ const arenaChunk = 16 << 10
 // the envelopes.
 type arena struct{ free []byte }
 
-// take returns an empty slice with room for n bytes. ahead is how many bytes of the read are still
-// to be parsed, an upper bound of further needs.
+// take returns an empty slice with room for n bytes. ahead is how many bytes of the read are not
+// parsed yet, an upper bound of what will be needed.
 func (a *arena) take(n, ahead int) []byte {
 	if n > len(a.free) {
 		if n > arenaChunk/4 {
@@ -80,7 +80,7 @@ func (ch *channel) publish(body []byte) error {
 	}
 	noQueue := ct.mandatory && targets.Buffered() && !c.session.Reaches(exchange, key, peek, extra.keys)
 	if noQueue && !targets.OnlyCopied() {
-		targets = shard.Targets{} // no queue would get it with the present bindings
+		targets = shard.Targets{} // no queue would get it with the current bindings
 	}
 	p := &c.pub
 	p.TTL, p.NotBefore, p.Told = -1, 0, true
@@ -156,8 +156,9 @@ func checkDeliveryMode(peek *message.Peek, props []byte) error {
 	return faultf(amqpcode.PreconditionFailed, "invalid message: {delivery_mode_unknown,%d}", peek.DeliveryMode)
 }
 
-// unroutable ends a publish that reaches no queue: the message is returned to the client if it is
-// mandatory, and confirmed in any case; a persistent one once it is durable that no queue gets it.
+// unroutable ends a publish that reaches no queue. The message is returned to the client if it is
+// mandatory. It is confirmed in any case; a persistent one as soon as it is durable that no queue
+// gets it.
 func (ch *channel) unroutable(env message.Envelope, persistent bool) {
 	if ch.content.mandatory {
 		ch.counts.Returned++
@@ -187,15 +188,15 @@ func (ch *channel) confirmNow(ok bool) {
 	}
 }
 
-// isReplyKey is isReplyName for a routing key.
+// isReplyKey is isReplyName for routing keys.
 func isReplyKey(key []byte) bool {
 	return len(key) > len(replyPrefix) && string(key[:len(replyPrefix)]) == replyPrefix
 }
 
-// extraKeys returns the further routing keys that the sender chose (headers CC and BCC).
+// extraKeys holds the additional routing keys that the sender chose (headers CC and BCC).
 type extraKeys struct {
 	keys  [][]byte
-	blind bool  // BCC is there; consumers must not see it
+	blind bool  // there is a BCC header, which consumers must not see
 	err   error // a header has the wrong type
 }
 
@@ -214,7 +215,7 @@ func readExtraKeys(headers []byte) extraKeys {
 		for _, item := range list {
 			key, ok := item.(string)
 			if !ok {
-				continue // RabbitMQ does not mind either
+				continue // RabbitMQ ignores it too
 			}
 			x.keys = append(x.keys, []byte(key))
 		}
@@ -223,8 +224,8 @@ func readExtraKeys(headers []byte) extraKeys {
 	return x
 }
 
-// rewrite changes what consumers must not see as it was sent: it inserts the name of the reply
-// queue and removes BCC.
+// rewrite changes properties that consumers must not see as they were sent: it inserts the name of
+// the reply queue and removes BCC.
 func (ch *channel) rewrite(props []byte, replies, blind bool) ([]byte, error) {
 	p, err := message.DecodeProperties(props)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/amqp/amqpwire"
 )
 
-// A publish that has to wait for days holds up what comes behind it on its connection only, and is
-// taken when the limit goes or the connection does.
+// TestRateLimit checks that a publish that has to wait for days holds up only its own connection,
+// and is accepted when the limit is removed or the connection ends.
 func TestRateLimit(t *testing.T) {
 	for name, end := range map[string]func(t *testing.T, n *node, waits *protocol.Client){
 		"the limit is taken away": func(t *testing.T, n *node, _ *protocol.Client) {

@@ -12,7 +12,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/amqp/amqpwire"
 )
 
-// readLoop reads until the connection is over.
+// readLoop reads until the connection ends.
 func (c *conn) readLoop() {
 	want := 0
 	for c.state != closed {
@@ -72,8 +72,7 @@ func (c *conn) parse() (want int) {
 	}
 }
 
-// frameSize returns the size of the frame at the start of b with its framing, 0 if b is too short
-// to tell.
+// frameSize returns the size of the frame at the start of b with its framing, 0 if b is too short.
 func frameSize(b []byte) int {
 	const head = amqpwire.FrameOverhead - 1
 	if len(b) < head {
@@ -82,7 +81,7 @@ func frameSize(b []byte) int {
 	return int(binary.BigEndian.Uint32(b[head-4:])) + amqpwire.FrameOverhead
 }
 
-// endRead hands over what the frames of one read asked for.
+// endRead hands over the operations that the frames of one read asked for.
 func (c *conn) endRead() {
 	for i, ch := range c.partial {
 		if ch.content.stage != noContent {
@@ -97,7 +96,7 @@ func (c *conn) endRead() {
 }
 
 // flushRead is flush for the operations of one read. If the reader had to wait for the client, it
-// executes them itself if it can, because no other goroutine would be sooner.
+// executes them itself if possible, because no other goroutine would do so sooner.
 func (c *conn) flushRead() {
 	if c.session == nil || !c.in.Waited() {
 		c.flush()
@@ -130,7 +129,7 @@ func (c *conn) flush() {
 	}
 }
 
-// frame handles one frame. The caller passes an error to refuse.
+// frame handles one frame. It returns an error that the caller passes to refuse.
 func (c *conn) frame(f amqpwire.Frame) error {
 	switch {
 	case c.state == closing:
@@ -253,14 +252,15 @@ func (c *conn) frameFault(err error, pending []byte) {
 	payload := pending[min(len(pending), amqpwire.FrameOverhead-1):]
 	payload = payload[:min(len(payload), int(fe.Size))]
 	if fe.Kind == amqpwire.ErrFrameTooLarge {
-		payload = nil // it was not waited for
+		payload = nil // the payload was not read
 	}
 	c.fail(faultf(amqpcode.FrameError, "%s: %s", describe(fe.Type, payload), fe.Reason()))
 	c.state = garbled
 	c.killAfter(garbledTimeout)
 }
 
-// unexpectedFrame returns the fault for a frame in the wrong place, or for bytes that are no frame.
+// unexpectedFrame returns the fault for a frame in the wrong place, or for bytes that are not a
+// frame.
 func unexpectedFrame(f amqpwire.Frame) *fault {
 	if f.Type == amqpwire.FrameHeartbeat && len(f.Payload) > 0 {
 		return unknownFrame(f.Type, f.Payload)
@@ -268,7 +268,7 @@ func unexpectedFrame(f amqpwire.Frame) *fault {
 	return &fault{code: amqpcode.UnexpectedFrame, text: describe(f.Type, f.Payload)}
 }
 
-// describe words a frame as RabbitMQ does.
+// describe formats a frame as RabbitMQ does.
 func describe(frameType uint8, payload []byte) string {
 	if len(payload) <= 16 {
 		return fmt.Sprintf("type %d, all octets = %s", frameType, octets(payload))
@@ -288,7 +288,7 @@ func octets(b []byte) string {
 	return numbers(b)
 }
 
-// numbers prints bytes in Erlang's notation, as numbers whatever they are.
+// numbers prints bytes in Erlang's notation, always as numbers.
 func numbers(b []byte) string {
 	var s strings.Builder
 	s.WriteString("<<")

@@ -10,7 +10,7 @@ import (
 )
 
 // Direct replies (RabbitMQ's direct reply-to): a client consumes replyQueue and publishes requests
-// with it as reply-to, which the server replaces by a name of the client's mailbox; a replier
+// with it as reply-to, which the server replaces by the name of the client's mailbox; a replier
 // publishes to that name on the default exchange. Such replies are volatile: delivered at once or
 // lost.
 const (
@@ -39,7 +39,7 @@ func (ch *channel) consumeReplies(m *amqpwire.BasicConsume, k *consumer) error {
 	return nil
 }
 
-// errNoReplies is for a request whose channel consumes no direct replies.
+// errNoReplies is returned for a request whose channel has no consumer of direct replies.
 var errNoReplies = faultf(amqpcode.PreconditionFailed, "fast reply consumer does not exist")
 
 // isReplyName reports whether a queue's name stands for direct replies.

@@ -59,7 +59,7 @@ func (ch *channel) request(peek *message.Peek) error {
 	}
 	c.requests = append(c.requests, r)
 	if r.change == nil {
-		c.doRequests() // it reads the state when it is answered, which must be before the next change
+		c.doRequests() // its answer reads the state, which must happen before the next change
 	}
 	return nil
 }
@@ -83,7 +83,7 @@ func (c *conn) doRequests() {
 	c.session.Flush()
 }
 
-// changesOf returns the changes that requests ask for.
+// changesOf returns the changes that the requests ask for.
 func changesOf(rs []*request) []semaphores.Change {
 	changes := make([]semaphores.Change, 0, len(rs))
 	for _, r := range rs {
@@ -95,7 +95,7 @@ func changesOf(rs []*request) []semaphores.Change {
 }
 
 // tell answers the request; err is the manager's, for all requests. It returns true if the request
-// was executed, or if its sender learns that it was refused.
+// was executed, or if its sender will receive the refusal.
 func (r *request) tell(err error) bool {
 	switch {
 	case r.refused != nil:
@@ -146,7 +146,8 @@ func (r *request) reply(answer any) {
 	c.session.Publish(&shard.Publish{Targets: targets, Env: c.envelope(nil, key, props, body), Persistent: r.persistent, TTL: -1, Reserved: true})
 }
 
-// weightOfRequest is about how many bytes of memory a decoded request takes for each of its bytes.
+// weightOfRequest is roughly how many bytes of memory a decoded request takes for each of its
+// bytes.
 const weightOfRequest = 4
 
 // txRequest keeps a request for the commit. A request that cannot be executed is refused at once.

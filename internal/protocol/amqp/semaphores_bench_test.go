@@ -8,8 +8,8 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/amqp/amqpwire"
 )
 
-// BenchmarkSemaphoreRequests is a request and its answer on one connection, many on their way at a
-// time: tasks are enqueued, and released when they run.
+// BenchmarkSemaphoreRequests sends requests and reads answers on one connection, many at a time:
+// tasks are enqueued, and released when they run.
 func BenchmarkSemaphoreRequests(b *testing.B) {
 	const ahead = 200
 	n := startSemaphores(b)

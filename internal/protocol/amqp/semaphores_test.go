@@ -106,8 +106,8 @@ func TestSemaphoreRequests(t *testing.T) {
 	}
 }
 
-// TestSemaphoreRequestsTogether: many of one write are answered in their order, with confirms, and
-// what other methods ask for comes behind them.
+// TestSemaphoreRequestsTogether checks that requests of one write are answered in order, with
+// confirms, and before other methods are executed.
 func TestSemaphoreRequestsTogether(t *testing.T) {
 	n := startSemaphores(t)
 	c := n.login()
@@ -152,7 +152,8 @@ func TestSemaphoreRequestsTogether(t *testing.T) {
 	}
 }
 
-// TestSemaphoreConfirms: without reply-to the confirm reports whether it was done.
+// TestSemaphoreConfirms checks that, without reply-to, the confirm shows whether the request
+// succeeded.
 func TestSemaphoreConfirms(t *testing.T) {
 	n := startSemaphores(t)
 	c := n.login()
@@ -173,8 +174,8 @@ func TestSemaphoreConfirms(t *testing.T) {
 	}
 }
 
-// TestSemaphoreAnswersInQueues: reply-to may be any queue, and the answer is as persistent as the
-// request.
+// TestSemaphoreAnswersInQueues checks that reply-to may be any queue, and that the answer is as
+// persistent as the request.
 func TestSemaphoreAnswersInQueues(t *testing.T) {
 	n := startSemaphores(t)
 	c := n.login()
@@ -197,7 +198,8 @@ func TestSemaphoreAnswersInQueues(t *testing.T) {
 	c.call(1, &amqpwire.QueueDeclare{Queue: "answers", Passive: true}, &amqpwire.QueueDeclareOk{Queue: "answers"})
 }
 
-// TestSemaphoreQueueIsNone: it can be looked for, and nothing else.
+// TestSemaphoreQueueIsNone checks that the queue passes a passive declare, and that all other
+// methods refuse it.
 func TestSemaphoreQueueIsNone(t *testing.T) {
 	n := startSemaphores(t)
 	c := n.login()
@@ -231,8 +233,8 @@ func TestSemaphoreQueueIsNone(t *testing.T) {
 	}
 }
 
-// TestSemaphoreTransactions: requests, publishes and acknowledgements of a transaction happen
-// together or not at all.
+// TestSemaphoreTransactions checks that requests, publishes and acknowledgements of a transaction
+// succeed together or not at all.
 func TestSemaphoreTransactions(t *testing.T) {
 	n := startSemaphores(t)
 	c := n.login()
@@ -268,7 +270,7 @@ func TestSemaphoreTransactions(t *testing.T) {
 	c.call(2, &amqpwire.TxRollback{}, &amqpwire.TxRollbackOk{})
 	status(`"status":null`)
 
-	work("none") // which keeps all of it out
+	work("none") // which makes the whole transaction fail
 	c.send(2, &amqpwire.TxCommit{})
 	if got := c.channelClosed(2); got != "404 NOT_FOUND - semaphore 'none': no such semaphore" {
 		t.Error(got)
@@ -297,8 +299,8 @@ func TestSemaphoreTransactions(t *testing.T) {
 	ready(1)
 }
 
-// TestSemaphorePermissions: a request is a publish to the default exchange, and needs what its
-// operation asks for.
+// TestSemaphorePermissions checks that a request, as a publish to the default exchange, needs the
+// permissions of its operation.
 func TestSemaphorePermissions(t *testing.T) {
 	n := startSemaphores(t)
 	c := n.login()
@@ -321,7 +323,8 @@ func TestSemaphorePermissions(t *testing.T) {
 	w.asks(1, `{"op":"list"}`, `{"ok":true,"semaphores":[]}`)
 }
 
-// TestSemaphoresAndAFailedLog: what was not kept is told as such, and never confirmed.
+// TestSemaphoresAndAFailedLog checks that a request that was not logged gets an error, and is never
+// confirmed.
 func TestSemaphoresAndAFailedLog(t *testing.T) {
 	n := startSemaphores(t)
 	n.failed = true

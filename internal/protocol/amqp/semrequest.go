@@ -21,7 +21,7 @@ type semaphoreRequest struct {
 	Semaphore string `json:"semaphore"`
 
 	Task     *semjson.TaskID   `json:"task"`
-	Tasks    []json.RawMessage `json:"tasks"` // names; of enqueue entries
+	Tasks    []json.RawMessage `json:"tasks"` // names, or the entries of enqueue
 	Priority *float64          `json:"priority"`
 
 	Active     *int    `json:"active"`
@@ -39,7 +39,7 @@ type semaphoreRequest struct {
 	After    string   `json:"after"`
 }
 
-// The answers, as docs/protocols/amqp.md has them.
+// The answers, as docs/protocols/amqp.md describes them.
 type (
 	semaphoreAnswer struct {
 		OK        bool              `json:"ok"`
@@ -67,7 +67,7 @@ type (
 	}
 	renewedAnswer struct {
 		OK      bool     `json:"ok"`
-		Renewed []string `json:"renewed"` // those that run
+		Renewed []string `json:"renewed"` // those that are running
 	}
 )
 
@@ -83,7 +83,7 @@ func opOf(of *semaphores.Of, change semaphores.Change, answer func() any) semaph
 	return semaphoreOp{change, &of.Err, answer}
 }
 
-// readRequest decodes a request that came on a connection. Error: semaphores.ErrInvalid.
+// readRequest decodes a request. It returns semaphores.ErrInvalid if the request is invalid.
 func (c *conn) readRequest(body []byte) (semaphoreOp, error) {
 	var r semaphoreRequest
 	if len(body) > maxRequestBytes {

@@ -10,7 +10,7 @@ import (
 	"fiveways.dev/fiveways/internal/semaphores/semjson"
 )
 
-// TestReadRequest looks at what the manager is asked to do.
+// TestReadRequest checks the changes that the manager is asked for.
 func TestReadRequest(t *testing.T) {
 	for body, want := range map[string]string{
 		`{"op":"create","semaphore":"k","active":5,"order":"asc"}`:                                                           `Create k active 5 ascending true`,
@@ -80,7 +80,7 @@ func settingsWords(s semaphores.Settings) (words string) {
 	return words
 }
 
-// TestBadRequests: what makes no sense is an invalid value, with a reason that helps.
+// TestBadRequests checks that senseless requests are refused as invalid, with a helpful reason.
 func TestBadRequests(t *testing.T) {
 	for body, want := range map[string]string{
 		``:                               "the request is empty",

@@ -16,10 +16,10 @@ import (
 type Options struct {
 	protocol.Shared
 
-	Product  string // product that clients are told ["Fiveways"]
-	Version  string // version of RabbitMQ that clients are told ["3.10.8"]
-	Build    string // version of this broker that clients are told ["(devel)"]
-	NodeName string // told to clients as cluster_name ["fiveways"]
+	Product  string // product name sent to clients ["Fiveways"]
+	Version  string // RabbitMQ version sent to clients ["3.10.8"]
+	Build    string // version of this broker sent to clients ["(devel)"]
+	NodeName string // sent to clients as cluster_name ["fiveways"]
 
 	FrameMax         uint32        // largest frame, in bytes; proposed to clients [131072]
 	ChannelMax       uint16        // channels per connection [2047]
@@ -30,8 +30,8 @@ type Options struct {
 	ConsumerTimeout       time.Duration // a delivery that is unsettled for this long returns to its queue; 0: never
 	ConsumerTimeoutCloses bool          // and its channel is closed; otherwise its consumer is cancelled
 
-	// Operator admits clients that give no user: they may do everything, and count for no limit. It
-	// is for a server that only this process can reach.
+	// Operator admits clients without a user name: they may do everything, and no limit counts
+	// them. It is for a server that only this process can reach.
 	Operator bool
 
 	HandshakeTimeout time.Duration // from accept to connection.open [10 s]
@@ -53,13 +53,13 @@ func (o Options) withDefaults(b *broker.Broker) Options {
 
 // Server serves AMQP connections in front of one broker.
 type Server struct {
-	*protocol.Edge // Drain closes every connection with 320 when its confirms have been sent, and waits for close-ok
+	*protocol.Edge // Drain sends outstanding confirms, closes with 320 and waits for close-ok
 
 	broker *broker.Broker
 	o      Options
-	quiet  *slog.Logger // for what clients can cause without a login
+	quiet  *slog.Logger // for events that clients can cause without a login
 
-	channels   atomic.Int64 // open now
+	channels   atomic.Int64 // currently open
 	assembling atomic.Int64 // bytes of incomplete bodies
 }
 
@@ -74,12 +74,12 @@ func New(b *broker.Broker, o Options) *Server {
 // Channels returns the number of open channels.
 func (s *Server) Channels() int64 { return s.channels.Load() }
 
-// assemblyMessages is how many messages of the largest size may be incomplete at a time, over all
+// assemblyMessages is how many messages of the largest size may be incomplete at a time across all
 // connections.
 const assemblyMessages = 4
 
-// assemble accounts for n more bytes of a half-received body and reports whether
-// there is room for them.
+// assemble accounts for n more bytes of an incomplete body, and reports whether there is room for
+// them.
 func (s *Server) assemble(n int) bool {
 	if s.assembling.Add(int64(n)) <= assemblyMessages*s.o.MaxMessageSize {
 		return true

@@ -11,10 +11,10 @@ import (
 )
 
 const (
-	// namePrefixArg is the argument of queue.declare for the beginning of names that the server
+	// namePrefixArg is the argument of queue.declare that sets a prefix for names that the server
 	// generates (RabbitMQ 4).
 	namePrefixArg = "x-name-prefix"
-	// maxNamePrefix is how long it may be, in bytes.
+	// maxNamePrefix is its maximum length in bytes.
 	maxNamePrefix = 64
 )
 
@@ -42,7 +42,7 @@ func (ch *channel) serverName(args message.Table) (string, error) {
 	return randomName(prefix), nil
 }
 
-// reservedName refuses a name that clients cannot declare.
+// reservedName refuses a name that clients may not declare.
 func reservedName(name string) error {
 	return faultf(amqpcode.AccessRefused, "queue name '%s' contains reserved prefix 'amq.*'", name)
 }

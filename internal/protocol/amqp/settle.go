@@ -12,7 +12,7 @@ type settlement uint8
 const (
 	ack      settlement = iota
 	requeue             // to its position, as the client asked
-	comeBack            // to its position, not asked by the client
+	comeBack            // to its position, without a request of the client
 	reject              // dead-lettered, or dropped
 )
 
@@ -33,14 +33,14 @@ type settler interface {
 }
 
 // settled is a run of deliveries that end alike and are contiguous in one queue, collected so that
-// the engine gets one operation for all.
+// the engine gets one operation for all of them.
 type settled struct {
 	how   settlement
 	first delivery
 	n     int
 }
 
-// add extends the run by d, or reports false when d does not continue it.
+// add extends the run by d. It returns false if d does not continue the run.
 func (r *settled) add(how settlement, d delivery) bool {
 	if r.n == 0 {
 		*r = settled{how, d, 1}
@@ -53,7 +53,7 @@ func (r *settled) add(how settlement, d delivery) bool {
 	return true
 }
 
-// emit hands the run over and empties it.
+// emit hands over the run and empties it.
 func (r *settled) emit(to settler) {
 	if r.n == 0 {
 		return
@@ -71,8 +71,8 @@ func (r *settled) emit(to settler) {
 	*r = settled{}
 }
 
-// emitSettled hands the collected run to the session. It precedes every other call of the session
-// except Publish: a publish may overtake an ack, which at worst delivers a message twice, but an
+// emitSettled hands the collected run to the session. It must be called before every session method
+// except Publish. A publish may overtake an ack, which at worst delivers a message twice, but an
 // ack must not overtake a publish that it depends on.
 func (c *conn) emitSettled() { c.run.emit(c.session) }
 
@@ -130,8 +130,8 @@ func (ch *channel) take(tag uint64, multiple bool) (taken []delivery, ok bool) {
 	return taken, ok
 }
 
-// takeLate completes take on a channel with deliveries that were taken back because they were late:
-// they count as settled. The caller holds output.mu.
+// takeLate completes take on a channel with deliveries that were returned because they were late;
+// these count as settled. The caller holds output.mu.
 func (ch *channel) takeLate(taken []delivery, ok bool, tag uint64, multiple bool) ([]delivery, bool) {
 	if !ok {
 		if ok = ch.tookBack.take(tag); ok && multiple {
@@ -150,7 +150,7 @@ func (ch *channel) requeueAll() {
 	ch.comeBack(taken)
 }
 
-// comeBack returns deliveries that take has removed.
+// comeBack returns the deliveries that take has removed to their queues.
 func (ch *channel) comeBack(taken []delivery) {
 	for _, d := range taken {
 		ch.c.gather(comeBack, d)

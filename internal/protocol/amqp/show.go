@@ -55,7 +55,7 @@ type shown struct {
 }
 
 // show publishes the channel's state for other goroutines. The reader calls it when it turns to
-// another channel, and at the end of a read, so that counting costs each message only an addition.
+// another channel and at the end of a read, so that counting a message costs only an addition.
 func (ch *channel) show() {
 	if ch == nil {
 		return

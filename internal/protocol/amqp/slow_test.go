@@ -10,9 +10,8 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/amqp/amqpwire"
 )
 
-// TestClientThatNeverReads tells that a consumer that does not read holds a
-// bounded part of the queue, that others are not held back, and that the queue
-// gets back what it did not take.
+// TestClientThatNeverReads checks that a consumer that does not read holds only a bounded part of
+// the queue, that it does not hold back others, and that the queue gets back what it did not read.
 func TestClientThatNeverReads(t *testing.T) {
 	n := startNode(t, Options{}, broker.Options{})
 	stuck, c := n.login(), n.login()
@@ -42,8 +41,8 @@ func TestClientThatNeverReads(t *testing.T) {
 	}
 }
 
-// TestRepliesToAClientThatNeverReads asks for more answers than may wait: the
-// server stops reading instead of keeping them.
+// TestRepliesToAClientThatNeverReads asks for more answers than may wait: the server must stop
+// reading instead of keeping them.
 func TestRepliesToAClientThatNeverReads(t *testing.T) {
 	n := startNode(t, Options{}, broker.Options{})
 	c := n.login()

@@ -133,7 +133,7 @@ func (o *output) withOffset(d *shard.Delivery) []byte {
 }
 
 // refuseReaders refuses a method for deliveries of stream readers, which can only be acknowledged.
-// All of them are then unsettled again.
+// All of the deliveries are then unsettled again.
 func (ch *channel) refuseReaders(taken []delivery, methods string) error {
 	for _, d := range taken {
 		if d.consumer != nil && d.consumer.Reads() {

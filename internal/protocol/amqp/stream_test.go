@@ -9,8 +9,9 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/amqp/amqpwire"
 )
 
-// Each delivery of a stream has its offset, whatever its headers were; nack is refused, and ends
-// the connection. The answers to wrong arguments are in test/oracle/testdata/streams.txt.
+// TestReadsStream checks that each delivery of a stream has its offset, whatever headers it was
+// published with, and that nack is refused and ends the connection. The answers to wrong arguments
+// are in test/oracle/testdata/streams.txt.
 func TestReadsStream(t *testing.T) {
 	c := startNode(t, Options{}, broker.Options{}).login()
 	c.open(1)

@@ -9,16 +9,16 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/amqp/amqpwire"
 )
 
-// beat is the interval of heartbeats here. A client that sends them and does not read is ended by
-// the write that is stuck, not by its silence.
+// beat is the heartbeat interval of these tests. A client that sends heartbeats but does not read
+// must be ended by the stuck write, not by silence.
 const beat = 10 * time.Second
 
-// stuckAfter is when the connection of a client that reads nothing ends: a write that waits begins
-// with the delivery.
+// stuckAfter is when the connection of a client that reads nothing ends, because the write that
+// waits begins with the delivery.
 const stuckAfter = stuckWrite
 
-// stuckClient consumes from queue q and has been sent a message that it does not read. alive sends
-// its heartbeats.
+// stuckClient consumes from queue q and does not read the message that it has been sent. alive
+// sends its heartbeats.
 func stuckClient(t *testing.T, connect func() *client) (c *client, begin time.Time, alive func() error) {
 	t.Helper()
 	c = connect()
@@ -35,7 +35,8 @@ func stuckClient(t *testing.T, connect func() *client) (c *client, begin time.Ti
 	}
 }
 
-// A client that never reads is given up, and others get what it was sent.
+// TestWriteTimeout checks that the connection of a client that never reads is closed, and that
+// others get its messages.
 func TestWriteTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		connect := bubbleUp(t, Options{})
@@ -63,7 +64,7 @@ func TestWriteTimeout(t *testing.T) {
 	})
 }
 
-// A client that reads slowly, but does, stays.
+// TestSlowReadersStay checks that a client that reads slowly stays connected.
 func TestSlowReadersStay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, begin, alive := stuckClient(t, bubbleUp(t, Options{}))

@@ -16,14 +16,15 @@ import (
 // delivery lasts.
 const tick = 10 * time.Millisecond
 
-// maxTimeout bounds what clients may ask for, well within that age.
+// maxTimeout bounds the timeout that clients may ask for. It is well below what a tick count can
+// hold.
 const maxTimeout = 365 * 24 * time.Hour
 
 // never is a time limit that is never reached, in ticks.
 const never = math.MaxInt64 / 2
 
-// ticks returns the age at which a delivery has certainly been out for d: the time of delivery was
-// rounded down.
+// ticks returns the age in ticks at which a delivery has been unsettled for at least d; the time of
+// delivery was rounded down.
 func ticks(d time.Duration) int64 {
 	if d <= 0 {
 		return never
@@ -35,9 +36,9 @@ func ticks(d time.Duration) int64 {
 // serves all deliveries, set for the first that may be late; settling does not touch it.
 type ackTimer struct {
 	start time.Time
-	due   int64         // guarded by output.mu: the tick at which it fires, never if it is stopped
+	due   int64         // guarded by output.mu: the tick at which it fires; never if stopped
 	timer *time.Timer   // guarded by output.mu
-	fired atomic.Bool   // tells the reader to check
+	fired atomic.Bool   // asks the reader to check
 	wake  chan struct{} // 1 slot: it fired
 }
 
@@ -73,18 +74,18 @@ func (a *ackTimer) armNow(c *conn) {
 	}
 }
 
-// stop ends it.
+// stop stops the timer for good.
 func (a *ackTimer) stop(o *output) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	a.due = math.MinInt64 // nothing comes before that
+	a.due = math.MinInt64 // no tick is earlier
 	if a.timer != nil {
 		a.timer.Stop()
 	}
 }
 
-// timeoutOf returns how long a delivery of the queue may be unsettled, 0: for ever. asked is the
-// consumer's own value, -1 if not given.
+// timeoutOf returns how long a delivery of the queue may be unsettled; 0 means forever. asked is
+// the consumer's own value, -1 if not given.
 func (s *Server) timeoutOf(q *shard.Queue, asked time.Duration) time.Duration {
 	switch {
 	case asked >= 0:
@@ -99,7 +100,7 @@ func millis(n int64) time.Duration {
 	return time.Duration(min(n, maxTimeout.Milliseconds())) * time.Millisecond
 }
 
-// consumerTimeout reads x-consumer-timeout of basic.consume: 0 is for ever, -1 is not given.
+// consumerTimeout reads x-consumer-timeout of basic.consume; 0 means forever, -1 not given.
 func consumerTimeout(args message.Table, rs string) (time.Duration, error) {
 	const arg = "x-consumer-timeout"
 	v, ok := args.Get(arg)
@@ -113,8 +114,8 @@ func consumerTimeout(args message.Table, rs string) (time.Duration, error) {
 	return millis(n), nil
 }
 
-// push adds a delivery that is late when it is unsettled for limit ticks;
-// output.mu is held.
+// push adds a delivery that is late once it has been unsettled for limit ticks. The caller holds
+// output.mu.
 func (ch *channel) push(d delivery, now, limit int64) {
 	d.at = uint32(now)
 	u := &ch.unacked
@@ -127,7 +128,7 @@ func (ch *channel) push(d delivery, now, limit int64) {
 	}
 }
 
-// limitOf is the age in ticks at which a delivery is late; output.mu is held.
+// limitOf returns the age in ticks at which a delivery is late. The caller holds output.mu.
 func (ch *channel) limitOf(d *delivery) int64 {
 	if d.consumer != nil {
 		return d.consumer.Data.(*consumer).limit
@@ -161,9 +162,9 @@ func (c *conn) endOverdue() {
 	}
 }
 
-// endOverdue does that for one channel: it cancels a consumer that was too slow, and returns its
-// late deliveries. If the client does not understand basic.cancel, or the options say so, it closes
-// the channel instead.
+// endOverdue is conn.endOverdue for one channel: it cancels a consumer that was too slow, and
+// returns its late deliveries. If the client does not understand basic.cancel, or the options say
+// so, it closes the channel instead.
 func (ch *channel) endOverdue() {
 	c := ch.c
 	c.out.mu.Lock()

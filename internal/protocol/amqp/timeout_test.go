@@ -20,7 +20,7 @@ import (
 )
 
 // bubble starts a broker in memory and returns a function that connects a client by a pipe. It is
-// for a test with fake time; all ends with it.
+// for tests with fake time; everything ends with the test.
 func bubble(t *testing.T, o Options) (login func(capabilities ...string) *client) {
 	connect := bubbleUp(t, o)
 	return func(capabilities ...string) *client {
@@ -59,7 +59,7 @@ func (c *client) consume(channel uint16, queue, tag string, args message.Table) 
 	c.call(channel, &amqpwire.BasicConsume{Queue: queue, ConsumerTag: tag, Arguments: args}, &amqpwire.BasicConsumeOk{ConsumerTag: tag})
 }
 
-// at checks the time since start, exact to a few ticks.
+// at checks the time since start with a tolerance of a few ticks.
 func at(t *testing.T, start time.Time, want time.Duration, what string) {
 	t.Helper()
 	if got := time.Since(start); got < want || got > want+3*tick {
@@ -67,8 +67,8 @@ func at(t *testing.T, start time.Time, want time.Duration, what string) {
 	}
 }
 
-// A consumer that is too slow is cancelled, its late messages go to another one, what is not late
-// stays with it, and late acks do no harm.
+// TestConsumerTimeout checks that a slow consumer is cancelled, that another one gets its late
+// messages, that it keeps messages that are not late, and that late acks do no harm.
 func TestConsumerTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		login := bubble(t, Options{ConsumerTimeout: time.Minute})
@@ -98,7 +98,7 @@ func TestConsumerTimeout(t *testing.T) {
 		if m := expect[*amqpwire.BasicCancel](slow, 1); m.ConsumerTag != "slow" || !m.NoWait {
 			t.Errorf("got %+v", m)
 		}
-		slow.send(1, &amqpwire.BasicAck{DeliveryTag: 1}) // too late, to no effect
+		slow.send(1, &amqpwire.BasicAck{DeliveryTag: 1}) // too late: no effect
 		if _, body := other.delivery(7); body != "4" {
 			t.Errorf("got %q", body)
 		}
@@ -115,7 +115,8 @@ func TestConsumerTimeout(t *testing.T) {
 	})
 }
 
-// What is settled in time is never late, and a connection at rest has no timer.
+// TestConsumerTimeoutInTime checks that deliveries settled in time are never late, and that an idle
+// connection has no timer.
 func TestConsumerTimeoutInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		login := bubble(t, Options{ConsumerTimeout: time.Minute})
@@ -140,7 +141,8 @@ func TestConsumerTimeoutInTime(t *testing.T) {
 const timedOut = "406 PRECONDITION_FAILED - delivery acknowledgement on channel 2 timed out. Timeout value used: 60000 ms. " +
 	"This timeout value can be configured, see consumers doc guide to learn more"
 
-// Where the client does not take basic.cancel, or the server is set so, the channel is closed.
+// TestConsumerTimeoutClosesChannel checks that the channel is closed if the client does not
+// understand basic.cancel or the server is configured to do so.
 func TestConsumerTimeoutClosesChannel(t *testing.T) {
 	for name, k := range map[string]struct {
 		closes       bool
@@ -172,7 +174,8 @@ func TestConsumerTimeoutClosesChannel(t *testing.T) {
 	}
 }
 
-// The consumer's own timeout counts before that of the queue, and that before the server's.
+// TestConsumerTimeoutPrecedence checks that the consumer's own timeout comes before that of the
+// queue, and that before the server's.
 func TestConsumerTimeoutPrecedence(t *testing.T) {
 	arg := func(ms int) message.Table { return message.Table{{Name: "x-consumer-timeout", Value: int32(ms)}} }
 	for name, k := range map[string]struct {
@@ -224,8 +227,8 @@ func TestConsumerTimeoutArgument(t *testing.T) {
 	}
 }
 
-// A message from basic.get goes back too, without notice. One that a transaction would settle does
-// not, until it is rolled back.
+// TestTimeoutOfGetAndTx checks that a message from basic.get is returned too, without notice, and
+// that one settled in an open transaction is not, until a rollback.
 func TestTimeoutOfGetAndTx(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		login := bubble(t, Options{ConsumerTimeout: time.Minute})
@@ -259,7 +262,8 @@ func TestTimeoutOfGetAndTx(t *testing.T) {
 	})
 }
 
-// A cancelled consumer's deliveries are timed, too; a new consumer of the same name is another one.
+// TestTimeoutAfterCancel checks that a cancelled consumer's deliveries are timed too, and that a
+// new consumer of the same name is a different one.
 func TestTimeoutAfterCancel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		login := bubble(t, Options{ConsumerTimeout: time.Minute})
@@ -322,7 +326,8 @@ func TestTookBackTwin(t *testing.T) {
 	}
 }
 
-// TestLateTwin compares what is late, and when the next will be, with a look at all deliveries.
+// TestLateTwin compares which deliveries are late, and when the next will be, with a check of all
+// deliveries.
 func TestLateTwin(t *testing.T) {
 	q := &shard.Queue{}
 	rapid.Check(t, func(t *rapid.T) {
@@ -331,7 +336,7 @@ func TestLateTwin(t *testing.T) {
 		limits := map[uint64]int64{}
 		limit := func(d *delivery) int64 { return limits[d.tag] }
 		var twin []delivery
-		now, tag := int64(1)<<32-200, uint64(0) // the 32 bits come to their end meanwhile
+		now, tag := int64(1)<<32-200, uint64(0) // the 32-bit tick overflows during the test
 		for range rapid.IntRange(1, 400).Draw(t, "steps") {
 			now += int64(rapid.IntRange(0, 3).Draw(t, "ticks"))
 			switch rapid.IntRange(0, 5).Draw(t, "op") {

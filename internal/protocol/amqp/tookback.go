@@ -22,7 +22,7 @@ func (t *tookBack) after(tag uint64) int {
 	return sort.Search(len(t.runs), func(i int) bool { return t.runs[i].from > tag })
 }
 
-// add adds a tag that is not there.
+// add adds a tag that is not in the set.
 func (t *tookBack) add(tag uint64) {
 	i := t.after(tag)
 	before := i > 0 && t.runs[i-1].to+1 == tag
@@ -47,7 +47,7 @@ func (t *tookBack) insert(i int, r tagRun) {
 	}
 }
 
-// take removes a tag and reports whether it was there.
+// take removes a tag and reports whether it was in the set.
 func (t *tookBack) take(tag uint64) bool {
 	i := t.after(tag) - 1
 	if i < 0 || t.runs[i].to < tag {
@@ -68,7 +68,7 @@ func (t *tookBack) take(tag uint64) bool {
 	return true
 }
 
-// takeTo removes all tags up to one, 0: all.
+// takeTo removes all tags up to tag; 0 removes all.
 func (t *tookBack) takeTo(tag uint64) {
 	if tag == 0 {
 		t.runs = nil

@@ -23,8 +23,8 @@ var lineEnds = strings.NewReplacer("\r", "", "\n", "")
 
 func stripLineEnds(name string) string { return lineEnds.Replace(name) }
 
-// queueName resolves "" to the queue that the channel declared last, and refuses names that stand
-// for no queue.
+// queueName resolves "" to the queue that the channel declared last, and refuses reserved names
+// that are not queues.
 func (ch *channel) queueName(name string) (string, error) {
 	if name == "" {
 		name = ch.lastQueue
@@ -41,7 +41,7 @@ func (ch *channel) queueName(name string) (string, error) {
 func (ch *channel) declareExchange(m *amqpwire.ExchangeDeclare) error {
 	name := stripLineEnds(m.Exchange)
 	switch {
-	case !m.Passive && !routing.ValidType(m.Type): // RabbitMQ looks at the type before anything else
+	case !m.Passive && !routing.ValidType(m.Type): // RabbitMQ checks the type first
 		return &failure.Error{Err: failure.ErrUnknownExchangeType, Kind: "exchange", Name: name, Detail: m.Type}
 	case name == "":
 		return failure.ErrDefaultExchange
@@ -180,5 +180,5 @@ func (ch *channel) setDeleting(deleting bool) {
 	ch.deleting = deleting
 	ch.notifyCancelledLocked()
 	o.mu.Unlock()
-	o.signal() // the writer may have gone to sleep with the answer
+	o.signal() // the writer may be waiting although there is an answer
 }

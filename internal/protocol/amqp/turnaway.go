@@ -9,16 +9,16 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/amqp/amqpwire"
 )
 
-// TurnAway tells a client that no node of the cluster leads, with the connection.close 320 of a
-// broker that stops. It answers connection.open, whatever the login is: clients take an earlier end
-// for a refused login. nc stays open.
+// TurnAway tells a client that the cluster has no leader, with the connection.close 320 of a
+// stopping broker. It accepts any login and answers connection.open, because clients take an
+// earlier close for a refused login. nc stays open.
 func TurnAway(nc net.Conn) {
 	header := make([]byte, len(amqpwire.ProtocolHeader))
 	if _, err := io.ReadFull(nc, header); err != nil {
 		return
 	}
 	if h := string(header); h != amqpwire.ProtocolHeader && h != headerAMQP09 {
-		io.WriteString(nc, amqpwire.ProtocolHeader) //nolint:errcheck // it is only polite
+		io.WriteString(nc, amqpwire.ProtocolHeader) //nolint:errcheck // only a courtesy
 		return
 	}
 	var in protocol.Input
@@ -31,13 +31,13 @@ func TurnAway(nc net.Conn) {
 	}
 }
 
-// say sends a method, and reports whether it succeeded.
+// say sends a method and reports whether it succeeded.
 func say(nc net.Conn, m amqpwire.Method) bool {
 	_, err := nc.Write(amqpwire.AppendMethodFrame(nil, 0, m))
 	return err == nil
 }
 
-// hear reads until a method has arrived, and reports whether one has.
+// hear reads until a method id has arrived, and reports whether it has.
 func hear(in *protocol.Input, id amqpwire.MethodID) bool {
 	for {
 		f, n, err := amqpwire.ParseFrame(in.Pending(), handshakeFrameMax)

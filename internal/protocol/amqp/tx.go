@@ -20,7 +20,7 @@ type transaction struct {
 }
 
 // txPost is a publish. Its exchange, bindings and permissions were checked when it arrived, as in
-// RabbitMQ; the queues are looked up again at the commit.
+// RabbitMQ. The queues are looked up again at the commit.
 type txPost struct {
 	shard.Publish
 	mandatory bool
@@ -52,7 +52,7 @@ func (t *transaction) settle(how settlement, ds []delivery) {
 	}
 }
 
-// grow counts n more bytes, and fails if they are too many.
+// grow adds n bytes to the size of the transaction. It returns a fault if that is too much.
 func (t *transaction) grow(s *Server, n int64) error {
 	if t.bytes += n; t.bytes > maxTxMessages*s.o.MaxMessageSize {
 		return faultf(amqpcode.PreconditionFailed, "the transaction holds more than %d bytes", maxTxMessages*s.o.MaxMessageSize)
@@ -60,7 +60,7 @@ func (t *transaction) grow(s *Server, n int64) error {
 	return nil
 }
 
-// txPublish adds a message that was routed.
+// txPublish adds a routed message.
 func (ch *channel) txPublish(p *shard.Publish) error {
 	t := ch.tx
 	if err := t.grow(ch.c.srv, int64(len(p.Env))); err != nil {
@@ -71,8 +71,8 @@ func (ch *channel) txPublish(p *shard.Publish) error {
 	return nil
 }
 
-// post adds the publishes to the transaction that will be committed, and returns those that go back
-// to the client. A queue that was deleted meanwhile gets nothing; a new queue with its name does.
+// post adds the publishes to tx, and returns those that go back to the client. A queue that was
+// deleted meanwhile gets nothing; a new queue with its name does.
 func (ch *channel) post(tx *broker.Tx) (returns []message.Envelope) {
 	for i := range ch.tx.posts {
 		p := &ch.tx.posts[i]
@@ -98,8 +98,8 @@ func (ch *channel) post(tx *broker.Tx) (returns []message.Envelope) {
 	return returns
 }
 
-// commit makes all of it happen, or nothing. In the latter case the channel closes, and what it
-// would have settled is ready again.
+// commit executes the whole transaction or, on failure, nothing. In the latter case the channel
+// closes, and the deliveries that it would have settled are ready again.
 func (ch *channel) commit() error {
 	t := ch.tx
 	if t == nil {
@@ -137,8 +137,8 @@ func (ch *channel) commitAll(tx *broker.Tx, requests []*request) error {
 	return ch.c.srv.o.Semaphores.DoWith(ch.c.session, semaphores.Group{Tx: tx, Must: true}, changes...)
 }
 
-// rollback discards all of it. What it would have settled is unsettled again, and still the
-// client's.
+// rollback discards the transaction. The deliveries that it would have settled are unsettled again
+// and still belong to the client.
 func (ch *channel) rollback() error {
 	if ch.tx == nil {
 		return faultf(amqpcode.PreconditionFailed, "channel is not transactional")

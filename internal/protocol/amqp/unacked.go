@@ -43,7 +43,7 @@ func (u *unacked) push(d delivery) {
 }
 
 // find returns the index of tag. A channel that always acks has tags without gaps, so the first
-// guess is right.
+// guess is usually right.
 func (u *unacked) find(tag uint64) (int, bool) {
 	if u.head == len(u.list) || tag < u.list[u.head].tag {
 		return 0, false
@@ -93,7 +93,7 @@ func (u *unacked) takeTo(dst []delivery, tag uint64) ([]delivery, bool) {
 	return u.takeFirst(dst, end), true
 }
 
-// takeBelow is takeTo for a tag that need not be in the list.
+// takeBelow is takeTo for a tag that may be missing.
 func (u *unacked) takeBelow(dst []delivery, tag uint64) []delivery {
 	end := u.head
 	for end < len(u.list) && u.list[end].tag <= tag {
@@ -126,7 +126,7 @@ func (u *unacked) takeLate(dst []delivery, now uint32, limit func(*delivery) int
 		}
 		age := int64(now - d.at)
 		if age < u.shortest {
-			break // those behind it are younger still
+			break // later deliveries are younger
 		}
 		if age >= limit(d) {
 			dst = append(dst, *d)
@@ -148,7 +148,7 @@ func (u *unacked) untilLate(now uint32, limit func(*delivery) int64) int64 {
 		}
 		age := int64(now - d.at)
 		if u.shortest-age >= first {
-			break // those behind it are later still
+			break // later deliveries become late no earlier
 		}
 		first = min(first, limit(d)-age)
 	}

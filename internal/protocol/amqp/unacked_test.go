@@ -77,7 +77,7 @@ func TestUnackedTwin(t *testing.T) {
 	})
 }
 
-// TestUnackedStaysSmall holds one delivery for ever while others come and go.
+// TestUnackedStaysSmall keeps one delivery forever while others are delivered and settled.
 func TestUnackedStaysSmall(t *testing.T) {
 	var u unacked
 	q := &shard.Queue{}

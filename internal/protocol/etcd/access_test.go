@@ -302,7 +302,7 @@ func watchOnce(key, end []byte) func(context.Context, grpc.ClientConnInterface) 
 			return err
 		}
 		create := &pb.WatchCreateRequest{Key: key, RangeEnd: end}
-		_ = w.Send(&pb.WatchRequest{RequestUnion: &pb.WatchRequest_CreateRequest{CreateRequest: create}}) // Recv tells
+		_ = w.Send(&pb.WatchRequest{RequestUnion: &pb.WatchRequest_CreateRequest{CreateRequest: create}}) // Recv returns the error
 		r, err := w.Recv()
 		switch {
 		case err != nil:

@@ -186,7 +186,7 @@ func (a *accounts) change(ctx context.Context, r *pb.InternalRaftRequest) (proto
 // authenticate checks a password and returns a token. A rejection is delayed to slow down guessing,
 // and attempts of one client (an address with its port) run one after the other. Errors:
 // auth.ErrAuthFailed; auth.ErrAuthNotEnabled for a wrong password while access control is off,
-// because clients then go on without one.
+// because clients then continue without a token.
 func (a *accounts) authenticate(ctx context.Context, name, password string, peer net.Addr) (string, error) {
 	client := peer.String()
 	unlock, err := a.login.lock(ctx, client)

@@ -66,7 +66,7 @@ func TestWrongLeases(t *testing.T) {
 }
 
 // One stream renews any number of leases. For a missing lease the answer has no TTL, and the stream
-// goes on.
+// continues.
 func TestKeepAlive(t *testing.T) {
 	c := dial(t, newNode(t, Options{}).addr)
 	leases := pb.NewLeaseClient(c.ActiveConnection())

@@ -21,7 +21,7 @@ const (
 	watchRequestsAhead = 16
 )
 
-// watchOptions is what the watch service needs of the server.
+// watchOptions is what the watch service needs from the server.
 type watchOptions struct {
 	keys    mvcc.WatchableKV
 	virtual virtualWatches

@@ -51,7 +51,7 @@ func (w *watchStream) makeRoom() error {
 
 // virtualProgress reports the revision up to which a watcher of virtual keys has everything, after
 // sending the events that are ready. The current time would be too high: an event may already have
-// its revision and still be on its way here.
+// that revision without having arrived here.
 func (w *watchStream) virtualProgress(x *watcher) error {
 	if err := w.takeFrom(x); err != nil || x.virtual == nil {
 		return err

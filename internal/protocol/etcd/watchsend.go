@@ -17,7 +17,7 @@ import (
 // end after any of them.
 const maxVirtualResponseBytes = 1 << 20
 
-// allOrdinary sends r and what else mvcc has delivered by now.
+// allOrdinary sends r and everything else that mvcc has delivered by now.
 func (w *watchStream) allOrdinary(r mvcc.WatchResponse) error {
 	for n := len(w.kv.Chan()); ; n-- {
 		if err := w.ordinaryEvents(r); err != nil || n == 0 {

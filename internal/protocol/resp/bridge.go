@@ -137,7 +137,7 @@ func (b *bridges) leave(t topic) {
 	}
 }
 
-// Deliver implements catalog.Sink.
+// Deliver implements shard.Sink.
 func (b *bridges) Deliver(ds []shard.Delivery) {
 	hub := &b.srv.hub
 	hub.mu.RLock()
@@ -148,7 +148,7 @@ func (b *bridges) Deliver(ds []shard.Delivery) {
 	}
 }
 
-// Cancelled implements catalog.Sink. It does nothing: the queue was deleted, alone or with its
+// Cancelled implements shard.Sink. It does nothing: the queue was deleted, alone or with its
 // virtual host.
 func (b *bridges) Cancelled(*shard.Consumer) {}
 

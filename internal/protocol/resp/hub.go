@@ -64,7 +64,7 @@ func (f *form) text(parts ...string) []byte {
 // forms holds a message in both protocol versions.
 type forms [2]form
 
-// of returns the encoding for c. Every call must pass the same parts.
+// of returns the encoding for c. All calls must pass the same parts.
 func (f *forms) of(c *conn, parts ...string) []byte {
 	if c.resp3.Load() {
 		f[1].w.RESP3 = true

@@ -32,7 +32,8 @@ func (c *conn) trusted() bool {
 	return loopback && c.srv.broker.Credentials(guest, loopback).Trusted
 }
 
-// enter makes sure that the client has a session, or returns the error that tells why it has none.
+// enter makes sure that the client has a session, or returns the error that explains why it does
+// not.
 func (c *conn) enter() command.Error {
 	if c.mistaken && c.assumed {
 		c.leave()

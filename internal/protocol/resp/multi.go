@@ -37,7 +37,8 @@ type kept struct {
 	args [][]byte
 }
 
-// What a command that is kept takes beside the bytes of its arguments, and each of these, about.
+// The approximate memory of a kept command and of each of its arguments, in addition to their
+// bytes.
 const (
 	keptBytes    = 64
 	keptArgBytes = 40
@@ -50,7 +51,7 @@ func (tx *transaction) keep(d *command.Command, args [][]byte, most int) bool {
 		tx.bytes += len(a) + keptArgBytes
 	}
 	if tx.bytes > most {
-		tx.kept = nil // it will not be done
+		tx.kept = nil // it will not run
 		return false
 	}
 	own := make([][]byte, len(args))

@@ -24,7 +24,7 @@ type output struct {
 	buf    []byte    // guarded by mu: waits for the writer
 	taken  int       // guarded by mu: bytes that the writer is writing
 	closed bool      // guarded by mu: nothing more may be added
-	failed bool      // guarded by mu: nothing can be written any more
+	failed bool      // guarded by mu: writing has failed for good
 	ended  chan struct{}
 }
 

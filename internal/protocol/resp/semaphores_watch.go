@@ -113,7 +113,7 @@ func watchTold(w *respwire.Writer, what string, name watchName, count int) {
 	w.Int(int64(count))
 }
 
-// open tells the client about the watch, and then pushes the events that have come meanwhile.
+// open tells the client about the watch, and then pushes the events that have arrived meanwhile.
 func (s *semaphoreWatch) open(text []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

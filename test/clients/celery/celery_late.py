@@ -1,4 +1,4 @@
-"""acks_late: the task of a worker that is killed goes to another one."""
+"""acks_late: the task of a killed worker goes to another one."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Quorum queues with Celery's delayed delivery: 28 topic exchanges and queues that hand messages on by dead-lettering."""
+"""Quorum queues with Celery's delayed delivery: 28 topic exchanges and queues that forward messages by dead-lettering."""
 
 import os
 import time
@@ -19,13 +19,13 @@ def script():
         equal(True, True, "28 queues of the delay")
     equal(add.delay(1, 2).get(DEADLINE_S), 3, "result")
 
-    # More tasks than the worker may hold: with delays in the broker they do not stand in the way of the others. These
-    # here would do so until the script has given up.
+    # More tasks than the worker may hold: with delays in the broker they do not block the others. These
+    # would do so until the script times out.
     for _ in range(16):
         add.apply_async((0, 0), countdown=10 * DEADLINE_S)
     equal(add.delay(3, 4).get(DEADLINE_S), 7, "result beside delayed tasks")
 
-    # How long a task takes to start depends on the machine. A task that comes to the queue on time is before one that
+    # How long a task takes to start depends on the machine. A task that arrives on time is queued before one that
     # is sent a moment later, and the worker begins them in that order.
     begin = time.time()
     delayed = {seconds: [when.apply_async([begin + seconds], countdown=seconds) for _ in range(4)] for seconds in (1, 2, 3, 4)}

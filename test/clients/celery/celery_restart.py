@@ -1,4 +1,4 @@
-"""A broker killed with SIGKILL and started again: the worker reconnects, and what was published is there."""
+"""A broker is killed with SIGKILL and restarted: the worker reconnects, and published messages are still there."""
 
 import os
 import socket
@@ -8,7 +8,7 @@ if "FIVEWAYS" not in os.environ:
     print("skipped: FIVEWAYS names no binary")
     sys.exit(0)
 
-# A socket that is bound and does not listen keeps the port from all that do not ask for it by number.
+# A socket that is bound but does not listen reserves the port: only programs that name the port get it.
 reservation = socket.socket()
 reservation.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
 reservation.bind(("127.0.0.1", 0))
@@ -30,7 +30,7 @@ def script():
     worker = Worker("tasks", "restarted", "-c", "1")
     equal(chord((add.s(n, n) for n in range(5)), total.s()).delay().get(DEADLINE_S), 20, "chord")
 
-    # A task waits behind one that runs when the broker is killed.
+    # A task waits behind one that is running when the broker is killed.
     gate = os.path.join(FOLDER, "gate")
     held = hold.delay(gate)
     wait_until(lambda: os.path.exists(gate + ".started"), "the task runs")

@@ -48,7 +48,7 @@ def remote_control(worker):
 
 
 def priorities(worker):
-    """Tasks that waited in the queue come in the order of their priorities."""
+    """Waiting tasks run in the order of their priorities."""
     order = os.path.join(FOLDER, "order")
     app.control.cancel_consumer("celery.ranked", destination=[worker.name])
     wait_until(lambda: consumed_by(worker) == ["celery.classic"], "the worker lets go of the queue")
@@ -71,7 +71,7 @@ def events():
     with app.connection() as connection:
         receiver = app.events.Receiver(connection, handlers={"*": lambda event: seen.append(event)})
         capture = receiver.itercapture(limit=None, timeout=DEADLINE_S, wakeup=True)
-        next(capture)  # it listens
+        next(capture)  # it is listening
         done = add.delay(1, 1)
         for _ in capture:
             if any(e["type"] == "task-succeeded" and e["uuid"] == done.id for e in seen):

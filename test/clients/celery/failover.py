@@ -1,5 +1,5 @@
-"""Celery on a cluster: the URLs of all nodes, joined by semicolons. A producer and a worker go on until the input ends;
-each line of that asks to show that they work. NODES are the URLs."""
+"""Celery on a cluster: the URLs of all nodes, joined by semicolons. A producer and a worker run until the input ends;
+each line of input is a request to show that they work. NODES are the URLs."""
 
 import os
 import sys
@@ -20,7 +20,7 @@ DONE = os.path.join(FOLDER, "done")
 
 PAUSE_S = 0.05  # between two tasks
 
-asked = 1  # to show that they work; by the driver again after each kill
+asked = 1  # requests to show that they work; the driver sends one after each kill
 over = threading.Event()
 
 
@@ -37,7 +37,7 @@ def done():
 
 
 def send(text):
-    """Whether the task was confirmed; one that was not may run as well."""
+    """Whether the task was confirmed. An unconfirmed task may run as well."""
     try:
         note.delay(DONE, text)
     except OperationalError as e:

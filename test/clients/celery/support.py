@@ -9,11 +9,11 @@ import tempfile
 import threading
 import time
 
-DEADLINE_S = 30  # patience for what must happen; only a failing run ever uses it up
+DEADLINE_S = 30  # timeout for expected events; only a failing run reaches it
 
 FOLDER = tempfile.mkdtemp(prefix="fiveways-celery-")
 
-STARTED = []  # workers and brokers in the order of their starts; all are killed when the script ends, however it does
+STARTED = []  # workers and brokers in order of start; all are killed when the script ends
 
 
 def equal(got, want, what):
@@ -24,7 +24,7 @@ def equal(got, want, what):
 
 
 def wait_until(condition, what):
-    """Asks again and again until condition() is true, and returns what it gave."""
+    """Polls until condition() is true, and returns its result."""
     end = time.monotonic() + DEADLINE_S
     while not (got := condition()):
         if time.monotonic() > end:
@@ -34,7 +34,7 @@ def wait_until(condition, what):
 
 
 class Worker:
-    """`celery worker` in processes of its own; what it prints goes to the output when the script fails."""
+    """`celery worker` in separate processes. Its output is shown if the script fails."""
 
     def __init__(self, app, name, *args):
         self.name = f"{name}@localhost"
@@ -51,7 +51,7 @@ class Worker:
             return text in log.read()
 
     def kill(self):
-        """SIGKILL for the worker and its pool, which are a process group; the pool may outlive the worker."""
+        """Kills the worker and its pool with SIGKILL. They are a process group, and the pool may outlive the worker."""
         try:
             os.killpg(self.process.pid, signal.SIGKILL)
         except ProcessLookupError:
@@ -59,19 +59,19 @@ class Worker:
         self.process.wait()
 
     def cry(self):
-        """Makes a worker that still runs log where each of its threads stands."""
+        """Makes a running worker log the stack of each thread."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGUSR1)
             time.sleep(1)
 
     def stop(self):
-        """The warm shutdown must end with 0."""
+        """Requires a warm shutdown to exit with 0."""
         self.process.send_signal(signal.SIGTERM)
         equal(self.process.wait(DEADLINE_S), 0, f"exit code of {self.name}")
 
 
 class OwnBroker:
-    """A broker of the script's own on one port and folder over all its lives; FIVEWAYS names the binary."""
+    """The script's own broker, with the same port and folder after each restart. FIVEWAYS names the binary."""
 
     def __init__(self, port):
         self.port = port
@@ -100,7 +100,8 @@ def clean_up():
 
 
 def end_with(parent):
-    """Ends the script and all it started once its parent is gone: a `go test` that ran out of time says nothing to its children."""
+    """Ends the script and everything that it started once its parent is gone, because a `go test` that times out does not
+    notify its children."""
     while os.getppid() == parent:
         time.sleep(0.2)
     clean_up()
@@ -108,7 +109,7 @@ def end_with(parent):
 
 
 def main(script):
-    """Runs script() and kills what it started; a failure shows the logs of the workers."""
+    """Runs script() and kills what it started. After a failure it shows the logs of the workers."""
     threading.Thread(target=end_with, args=[os.getppid()], daemon=True).start()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended by SIGTERM"))
     try:

@@ -1,4 +1,4 @@
-"""The application that every script here runs a worker for. CELERY_QUORUM=1 makes its queues quorum queues."""
+"""The application whose workers these scripts run. CELERY_QUORUM=1 makes its queues quorum queues."""
 
 import os
 import time
@@ -40,7 +40,7 @@ def add(x, y):
 
 @app.task(bind=True, max_retries=3)
 def third_time(self):
-    """Fails twice and tells how often it was tried."""
+    """Fails twice and returns the number of attempts."""
     if self.request.retries < 2:
         raise self.retry(countdown=1)
     return self.request.retries
@@ -48,7 +48,7 @@ def third_time(self):
 
 @app.task
 def when(not_before):
-    """How many seconds after that time it ran."""
+    """Returns how many seconds after that time it ran."""
     return time.time() - not_before
 
 
@@ -61,7 +61,7 @@ def note(path, text):
 
 @app.task
 def hold(path):
-    """Takes until the file is there."""
+    """Runs until the file exists."""
     note(path + ".started", "x")
     while not os.path.exists(path):
         time.sleep(0.02)
@@ -70,7 +70,7 @@ def hold(path):
 
 @app.task(acks_late=True, reject_on_worker_lost=True, bind=True)
 def late(self, path):
-    """Takes for ever at the first delivery, and no time at the second."""
+    """Never ends at the first delivery, and ends at once at the second."""
     if self.request.delivery_info["redelivered"]:
         return "second"
     note(path, "first")

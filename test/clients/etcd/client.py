@@ -1,11 +1,13 @@
-"""python-etcd3 (gRPC) and etcd3gw (JSON) on the broker: keys, transactions, leases, locks, watches, queues. ETCD_ADDR names the broker; with
-QUEUES=no it is a real etcd, for everything but queues."""
+"""Tests python-etcd3 (gRPC) and etcd3gw (JSON) with the broker: keys, transactions, leases, locks, watches, queues.
+
+ETCD_ADDR is the address of the broker or, with QUEUES=no, which skips the queues, of a real etcd.
+"""
 
 import os
 import queue
 import sys
 
-os.environ.setdefault("PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION", "python")  # what python-etcd3 was generated with is older than protobuf's fast one
+os.environ.setdefault("PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION", "python")  # python-etcd3's generated code does not support the fast one
 
 import etcd3
 import etcd3gw

@@ -1,11 +1,12 @@
 #!/bin/sh
-# etcdctl on the broker: keys, watches, transactions, leases, locks, elections, users, roles, maintenance, and queues. ETCD_ADDR names the broker; with
-# QUEUES=no it is a real etcd, for everything but queues.
+# Tests etcdctl with the broker: keys, watches, transactions, leases, locks, elections, users, roles,
+# maintenance, and queues. ETCD_ADDR is the address of the broker or, with QUEUES=no, which skips the
+# queues, of a real etcd.
 set -eu
 export ETCDCTL_API=3 ETCDCTL_ENDPOINTS="$ETCD_ADDR"
 work=$(mktemp -d)
 background=
-# What runs in the background is ended with the script.
+# Background processes end with the script.
 finish() {
 	for pid in $background; do kill "$pid" 2>/dev/null || true; done
 	rm -rf "$work"
@@ -17,7 +18,7 @@ fail() {
 	exit 1
 }
 
-# wants runs etcdctl and compares what it prints, on one line.
+# wants runs etcdctl and compares its output, joined to one line.
 wants() {
 	want=$1
 	shift
@@ -25,7 +26,7 @@ wants() {
 	[ "$got" = "${want:+$want }" ] || fail "etcdctl $*: printed $got, want $want"
 }
 
-# matches runs etcdctl and looks for a text in what it prints.
+# matches runs etcdctl and searches a text in its output.
 matches() {
 	want=$1
 	shift
@@ -33,7 +34,7 @@ matches() {
 	case $got in *"$want"*) ;; *) fail "etcdctl $*: printed $got, which has no $want" ;; esac
 }
 
-# await waits until a file has a text.
+# await waits until a file contains a text.
 await() {
 	tries=0
 	until grep -qs -- "$2" "$1"; do
@@ -72,7 +73,7 @@ wants 0 del sh/b
 echo watches
 in_background watch watch sh/w --prefix --prev-kv
 in_background events watch sh/w1 --write-out=json
-# A watch says nothing when it begins: puts go on until it tells of one.
+# A watch prints nothing when it begins, so puts are repeated until it reports one.
 tries=0
 until grep -q PUT "$work/watch" && [ -s "$work/events" ]; do
 	etcdctl put sh/w1 first >"$work/put" || fail "$(cat "$work/put")"

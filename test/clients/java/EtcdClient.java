@@ -12,7 +12,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
-/** jetcd on the broker: keys, transactions, leases, watches, locks, elections, queues. ETCD_ADDR names the broker; with QUEUES=no a real etcd. */
+/**
+ * Tests jetcd with the broker: keys, transactions, leases, watches, locks, elections, queues. ETCD_ADDR is the address of
+ * the broker or, with QUEUES=no, of a real etcd.
+ */
 final class EtcdClient {
     static final int PATIENCE = 20; // seconds
 
@@ -30,7 +33,7 @@ final class EtcdClient {
                 queues(client);
             }
         }
-        System.exit(0); // the client's threads need not be waited for
+        System.exit(0); // without waiting for the client's threads
     }
 
     static ByteSequence text(String s) {
@@ -86,7 +89,7 @@ final class EtcdClient {
         equal(value(client.getKVClient(), "java/l"), null);
     }
 
-    /** follow begins to watch a prefix from the next revision on; what is told goes into the queue. */
+    /** Starts to watch a prefix from the next revision on; events go to the queue. */
     static BlockingQueue<String> follow(Client client, String prefix) throws Exception {
         BlockingQueue<String> told = new LinkedBlockingQueue<>();
         CompletableFuture<Void> begun = new CompletableFuture<>();

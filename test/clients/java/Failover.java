@@ -6,23 +6,23 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The client on a cluster: the addresses of all nodes, and its automatic recovery. It publishes and consumes until its
- * input ends; each line of that asks it to show that it works. NODES are the addresses of the nodes.
+ * The client on a cluster: it has the addresses of all nodes, and recovers automatically. It publishes and consumes until
+ * its input ends; each line of input is a request to show that it works. NODES are the addresses of the nodes.
  */
 final class Failover {
     private static final String QUEUE = "failover.java";
-    private static final AtomicInteger asked = new AtomicInteger(1); // to show that it works; again after each kill
+    private static final AtomicInteger asked = new AtomicInteger(1); // requests to show that it works, one after each kill
     private static volatile boolean over;
 
     private final Set<String> confirmed = new HashSet<>();
     private final Set<String> seen = new HashSet<>();
-    private final Set<String> settled = new HashSet<>(); // acknowledged before a publish that was confirmed, on the same channel
-    private final List<String> acked = new ArrayList<>(); // since the last recovery, of what was published since then
+    private final Set<String> settled = new HashSet<>(); // acknowledged on the same channel before a confirmed publish
+    private final List<String> acked = new ArrayList<>(); // acks since the last recovery, of messages published since then
     private final AtomicInteger begun = new AtomicInteger(); // recoveries
     private final AtomicInteger recovered = new AtomicInteger();
-    private int noticed; // of those that have begun
-    private int before; // what was published before the last of them
-    private String proof; // the first message that was published since it was asked
+    private int noticed; // recoveries that were noticed
+    private int before; // number published before the last recovery
+    private String proof; // the first message published since the request
     private int shown;
     private int count;
 
@@ -48,7 +48,7 @@ final class Failover {
         } catch (Throwable e) {
             e.printStackTrace(System.out);
         }
-        System.exit(status); // a connection that recovers would go on
+        System.exit(status); // a recovering connection would continue
     }
 
     private void work(Connection connection) throws Exception {
@@ -90,7 +90,7 @@ final class Failover {
         }
     }
 
-    /** The body is that of one attempt: what was not confirmed may be there as well. */
+    /** Each attempt has its own body, because an unconfirmed message may exist as well. */
     private void publish(Channel channel) throws Exception {
         String body = Integer.toString(++count);
         if (proof == null && shown < asked.get()) {
@@ -110,7 +110,7 @@ final class Failover {
         }
     }
 
-    /** Takes note of a recovery. The client swallows acknowledgements of what was delivered before. */
+    /** Notes a recovery. The client drops acknowledgements of earlier deliveries. */
     private void notice() {
         noticed = begun.get();
         before = count;

@@ -70,7 +70,7 @@ final class Features {
         Support.equal(events, List.of("312 NO_ROUTE lost", "ack"), "events");
     }
 
-    /** The next connection can declare an exclusive queue of the same name as soon as the close of the first is answered. */
+    /** The next connection can declare an exclusive queue of the same name as soon as the first one's close is answered. */
     static void exclusiveReconnect(Connection connection) throws Exception {
         for (int round = 0; round < 50; round++) {
             try (Connection owner = Support.factory().newConnection()) {
@@ -207,7 +207,7 @@ final class Features {
         Support.equal(Support.drain(looking, queue), List.of("yes"), "after the commit");
     }
 
-    /** Errors that close only their channel, with the texts that programs look at. */
+    /** Errors that close only their channel, with the texts that programs check. */
     static void refusals(Connection connection) throws Exception {
         Channel owner = connection.createChannel();
         Support.freshQueue(owner, "java.once", true, null);

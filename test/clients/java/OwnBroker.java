@@ -5,10 +5,10 @@ import java.nio.file.*;
 import java.util.*;
 import java.util.concurrent.TimeUnit;
 
-/** A broker process of the program's own, on one port and one folder over all its lives. FIVEWAYS names the binary. */
+/** The program's own broker, with the same port and folder after each restart. FIVEWAYS names the binary. */
 final class OwnBroker implements AutoCloseable {
     private final Path folder = Files.createTempDirectory("fiveways-java-");
-    private final Socket reservation = new Socket(); // bound and not listening: the port goes only to what asks for it by number
+    private final Socket reservation = new Socket(); // bound but not listening: only programs that name the port get it
     private final int port;
     private Process process;
 
@@ -27,7 +27,7 @@ final class OwnBroker implements AutoCloseable {
         return "amqp://guest:guest@127.0.0.1:" + port + "/%2f";
     }
 
-    /** Returns once AMQP is served. */
+    /** Starts the broker and returns once it serves AMQP. */
     void start(String... flags) throws Exception {
         List<String> command = new ArrayList<>(List.of(System.getenv("FIVEWAYS"), "serve", "--data", folder.resolve("data").toString(),
                 "--amqp", "127.0.0.1:" + port, "--sql", "off", "--redis", "off", "--etcd", "off", "--http", "off"));
@@ -35,11 +35,11 @@ final class OwnBroker implements AutoCloseable {
         process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.DISCARD).start();
         BufferedReader output = process.inputReader();
         for (String line = output.readLine(); !line.startsWith("amqp"); line = output.readLine()) {
-            // Other lines of the banner come before it; null, when the broker does not start, fails the program.
+            // Other lines of the banner precede it. null, if the broker does not start, fails the program.
         }
     }
 
-    /** SIGKILL. */
+    /** Kills the broker with SIGKILL. */
     void kill() throws Exception {
         process.destroyForcibly().waitFor(Support.DEADLINE_S, TimeUnit.SECONDS);
     }

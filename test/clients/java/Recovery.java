@@ -2,7 +2,7 @@ import com.rabbitmq.client.*;
 import java.util.*;
 import java.util.concurrent.*;
 
-/** Automatic recovery over SIGKILL of the broker, and blocked connections. Needs a broker of its own (FIVEWAYS). */
+/** Automatic recovery after a SIGKILL of the broker, and blocked connections. It needs its own broker (FIVEWAYS). */
 final class Recovery {
     public static void main(String[] args) {
         if (!OwnBroker.available()) {
@@ -20,7 +20,7 @@ final class Recovery {
         return factory;
     }
 
-    /** Transient, exclusive and server-named things are declared anew by the client; durable ones and their messages are there. */
+    /** The client redeclares transient, exclusive and server-named objects; durable ones and their messages still exist. */
     static void recovery() throws Exception {
         try (OwnBroker broker = new OwnBroker(); Connection connection = patient(broker).newConnection()) {
             Channel channel = Support.confirming(connection);
@@ -78,13 +78,13 @@ final class Recovery {
             connection.addBlockedListener(reason -> events.add("blocked: " + reason), () -> events.add("unblocked"));
             Channel channel = connection.createChannel();
             channel.queueDeclare("java.blocked", true, false, false, null);
-            Support.waitUntil(() -> { // the broker looks at its disk once in a while, and tells who publishes after that
+            Support.waitUntil(() -> { // the broker checks its disk periodically, and then notifies connections that publish
                 channel.basicPublish("", "java.blocked", null, Support.bytes("x"));
                 return !events.isEmpty();
             }, "an event");
             Support.equal(events.poll(Support.DEADLINE_S, TimeUnit.SECONDS), "blocked: low on disk", "first event");
 
-            // Another connection that only consumes is not held up.
+            // A connection that only consumes is not blocked.
             try (Connection consumer = patient(broker).newConnection()) {
                 Channel other = consumer.createChannel();
                 Support.Inbox inbox = new Support.Inbox(other);

@@ -11,7 +11,7 @@ import redis.clients.jedis.exceptions.JedisDataException;
 import redis.clients.jedis.params.XReadGroupParams;
 import redis.clients.jedis.util.SafeEncoder;
 
-/** Jedis on the broker: lists, transactions, channels, jobs, streams. REDIS_URL names the broker. */
+/** Tests Jedis with the broker at REDIS_URL: lists, transactions, channels, jobs, streams. */
 final class RedisClient {
     public static void main(String[] args) throws Exception {
         try (Jedis jedis = open(); Jedis other = open()) {

@@ -3,9 +3,9 @@ import java.nio.charset.StandardCharsets;
 import java.util.*;
 import java.util.concurrent.*;
 
-/** What every program here needs: the broker's address, checks that fail loudly, and waiting without sleeping. */
+/** Shared by these programs: the broker's address, checks that fail loudly, and waiting without sleeping. */
 final class Support {
-    /** Patience for what must happen, in seconds; only a failing run ever uses it up. */
+    /** The timeout for expected events, in seconds; only a failing run reaches it. */
     static final int DEADLINE_S = 30;
 
     interface Snippet { void run(Connection connection) throws Exception; }
@@ -34,7 +34,7 @@ final class Support {
         SNIPPETS.put(name, snippet);
     }
 
-    /** Runs every snippet, names each result, and exits with 1 if any failed. */
+    /** Runs every snippet, prints each result, and exits with 1 if any failed. */
     static void runAll() {
         int failed = 0;
         for (Map.Entry<String, Snippet> each : SNIPPETS.entrySet()) {
@@ -91,7 +91,7 @@ final class Support {
         return new String(body, StandardCharsets.UTF_8);
     }
 
-    /** Declares a queue that is certainly empty, whatever an earlier run left. */
+    /** Declares an empty queue, whatever an earlier run left behind. */
     static String freshQueue(Channel channel, String name, boolean durable, Map<String, Object> arguments) throws Exception {
         channel.queueDelete(name);
         return channel.queueDeclare(name, durable, false, false, arguments).getQueue();
@@ -124,7 +124,7 @@ final class Support {
         return bodies;
     }
 
-    /** Asks again and again; each question is a round trip or a short rest. */
+    /** Polls until the condition holds; each poll is a round trip or a short pause. */
     static void waitUntil(Condition condition, String what) throws Exception {
         long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(DEADLINE_S);
         while (!condition.holds()) {
@@ -141,7 +141,7 @@ final class Support {
         }
     }
 
-    /** A consumer that keeps what it is handed. */
+    /** A consumer that collects its deliveries. */
     static final class Inbox extends DefaultConsumer {
         final BlockingQueue<Delivery> messages = new LinkedBlockingQueue<>();
         final CountDownLatch cancelled = new CountDownLatch(1);

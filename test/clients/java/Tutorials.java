@@ -23,7 +23,7 @@ final class Tutorials {
         channel.queueDelete("java.hello");
     }
 
-    /** A worker that holds its task gets no second one; when its connection goes, the task goes to the other worker. */
+    /** A worker that holds a task gets no second one; when its connection ends, the other worker gets the task. */
     static void work(Connection connection) throws Exception {
         Channel channel = Support.confirming(connection);
         Support.freshQueue(channel, "java.task_queue", true, null);
@@ -131,7 +131,7 @@ final class Tutorials {
             for (int[] call : new int[][] {{30, 832040}, {5, 5}, {0, 0}, {12, 144}}) {
                 Support.equal(client.stringCall(String.valueOf(call[0])), String.valueOf(call[1]), "fibonacci of " + call[0]);
             }
-            server.terminateMainloop(); // seen after a request: one more, without a reply, ends a loop that waits already
+            server.terminateMainloop(); // takes effect after a request: one more, without a reply, ends a loop that is already waiting
             serving.basicPublish("", "java.rpc_queue", null, Support.bytes("end"));
         }
         loop.join(Support.DEADLINE_S * 1000L);

@@ -1,6 +1,6 @@
 'use strict';
-// amqplib on a cluster: it knows one address and does not connect again, so its user does. It publishes and consumes
-// until its input ends; each line of that asks it to show that it works. NODES are the URLs of the nodes.
+// amqplib on a cluster: it has one address and does not reconnect, so this program does. It publishes and consumes until
+// its input ends; each line of input is a request to show that it works. NODES are the URLs of the nodes.
 
 const readline = require('node:readline');
 const { setTimeout: delay } = require('node:timers/promises');
@@ -10,15 +10,15 @@ const { deadlineMs, run } = require('./support');
 const queue = 'failover.node';
 const nodes = process.env.NODES.split(' ');
 
-let asked = 1; // to show that it works; by the driver again after each kill
+let asked = 1; // requests to show that it works; the driver sends one after each kill
 let over = false;
 let shown = 0;
-let proof; // the first message that was published since it was asked
+let proof; // the first message published since the request
 let count = 0;
 
 const confirmed = new Set();
 const seen = new Set();
-const settled = new Set(); // by acknowledgements before a publish that was confirmed, on the same channel
+const settled = new Set(); // acknowledged on the same channel before a confirmed publish
 
 readline
   .createInterface({ input: process.stdin })
@@ -28,7 +28,7 @@ readline
     setTimeout(() => fail(`confirmed, and not come: ${missing()}`), deadlineMs);
   });
 
-// connect tries the nodes in turn until one takes it.
+// connect tries the nodes in turn until one accepts the connection.
 async function connect() {
   for (let i = 0; ; i++) {
     try {
@@ -41,7 +41,7 @@ async function connect() {
 }
 
 async function publish(channel, acked) {
-  const body = String(++count); // of one attempt: what was not confirmed may be there as well
+  const body = String(++count); // unique for each attempt, because an unconfirmed message may exist as well
   if (proof === undefined && shown < asked) proof = body;
   const before = [...acked];
   try {
@@ -65,7 +65,7 @@ const missing = () => [...confirmed].filter((body) => !seen.has(body));
 
 async function work(connection) {
   const channel = await connection.createConfirmChannel();
-  channel.on('error', () => {}); // the connection tells
+  channel.on('error', () => {}); // the connection reports it
   const acked = [];
   await channel.assertQueue(queue, { durable: true });
   await channel.prefetch(10);

@@ -1,13 +1,13 @@
 'use strict';
-// What every tutorial here needs: a connection, an inbox that can be waited on, and a runner that fails loudly.
+// Shared by these tutorials: a connection, an inbox to wait for, and a runner that fails loudly.
 
 const amqp = require('amqplib');
 
-const deadlineMs = 30_000; // patience for what must happen; only a failing run ever uses it up
+const deadlineMs = 30_000; // timeout for expected events; only a failing run reaches it
 
 const connect = () => amqp.connect(process.env.AMQP_URL);
 
-// Inbox is a consumer callback that keeps what it is handed, in order.
+// Inbox is a consumer callback that collects its deliveries in order.
 function inbox() {
   const messages = [];
   let wake = () => {};
@@ -15,7 +15,7 @@ function inbox() {
     messages.push(message);
     wake();
   };
-  // wait resolves to all messages once there are count of them.
+  // wait resolves to all messages once there are count.
   handler.wait = (count) =>
     new Promise((resolve, reject) => {
       const timer = setTimeout(() => reject(new Error(`${messages.length} of ${count} messages`)), deadlineMs);
@@ -31,7 +31,7 @@ function inbox() {
   return handler;
 }
 
-// drain empties a queue with basic.get; it finds all that was confirmed before.
+// drain empties a queue with basic.get, and finds every message confirmed before.
 async function drain(channel, queue) {
   const bodies = [];
   for (;;) {

@@ -1,6 +1,6 @@
 'use strict';
 // Tutorial 2, work queue: durable queue, persistent tasks, fair dispatch, redelivery when a worker dies.
-// Started with the argument "stuck" it is a worker that prints the first task it is handed and never finishes it.
+// With the argument "stuck" it is a worker that prints its first task and never finishes it.
 
 const assert = require('node:assert/strict');
 const { spawn } = require('node:child_process');
@@ -29,7 +29,7 @@ async function main() {
   await channel.assertQueue(queue, { durable: true });
   const tasks = [0, 1, 2, 3, 4, 5].map((n) => `task ${n}`);
 
-  // A worker that does not finish its first task is handed no second one.
+  // A worker that does not finish its first task gets no second one.
   const worker = spawn(process.execPath, [__filename, 'stuck'], { stdio: ['ignore', 'pipe', 'inherit'] });
   for (const task of tasks) channel.sendToQueue(queue, Buffer.from(task), { persistent: true });
   await channel.waitForConfirms();
@@ -37,7 +37,7 @@ async function main() {
   assert.equal(first.toString(), tasks[0]);
   assert.equal((await channel.checkQueue(queue)).messageCount, 5);
 
-  // Fair dispatch: a worker that acknowledges gets all the others, in order.
+  // Fair dispatch: a worker that acknowledges gets all other tasks, in order.
   const received = inbox();
   const quick = await startWorker(received);
   for (let n = 1; n <= 5; n++) {

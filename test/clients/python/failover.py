@@ -1,5 +1,5 @@
-"""pika on a cluster: the parameters of all nodes, and a loop that connects again. It publishes and consumes until its
-input ends; each line of that asks it to show that it works. NODES are the URLs of the nodes."""
+"""pika on a cluster: the parameters of all nodes, and a loop that reconnects. It publishes and consumes until its input
+ends; each line of input is a request to show that it works. NODES are the URLs of the nodes."""
 
 import os
 import sys
@@ -11,15 +11,15 @@ from support import DEADLINE_S, confirming
 QUEUE = "failover.pika"
 NODES = [pika.URLParameters(url) for url in os.environ["NODES"].split()]
 
-asked = 1  # to show that it works; by the driver again after each kill
+asked = 1  # requests to show that it works; the driver sends one after each kill
 over = False
-shown = 0  # how often it did
-proof = None  # the first message that was published since it was asked
+shown = 0  # requests answered
+proof = None  # the first message published since the request
 count = 0
 
 confirmed, seen = set(), set()
 acked = []  # on this connection
-settled = set()  # by acknowledgements before a publish that was confirmed, on the same channel
+settled = set()  # acknowledged on the same channel before a confirmed publish
 
 
 def listen():
@@ -48,7 +48,7 @@ def receive(channel, method, properties, body):
 
 
 def publish(channel):
-    """The body is that of one attempt: what was not confirmed may be there as well."""
+    """Each attempt has its own body, because an unconfirmed message may exist as well."""
     global count, proof
     count += 1
     body = str(count).encode()

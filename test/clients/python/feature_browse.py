@@ -1,4 +1,4 @@
-"""Browsing: copies of what is in a queue, without touching it."""
+"""Browsing: copies of the messages in a queue, which stay there."""
 
 import pika
 from pika.exceptions import ChannelClosedByBroker
@@ -9,7 +9,7 @@ BROWSE = {"x-browse": True}
 
 
 def browse(connection, queue, **arguments):
-    """Returns [(state, body)] of all that is in the queue."""
+    """Returns [(state, body)] of all messages in the queue."""
     channel, inbox, ended = connection.channel(), Inbox(), []
     channel.add_on_cancel_callback(ended.append)
     channel.basic_consume(queue, inbox, auto_ack=True, arguments={**BROWSE, **arguments})
@@ -70,7 +70,7 @@ def disturbs_no_consumer(connection):
 
 @snippet
 def large_and_slow(connection):
-    """More than the broker sends unread: it waits for the reader. Then cancel and delete in the middle."""
+    """More messages than the broker sends to a client that does not read; then cancel and delete in the middle."""
     channel = confirming(connection)
     queue = fresh_queue(channel, "feature.browse", durable=True)
     plain = connection.channel()

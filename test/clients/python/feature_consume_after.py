@@ -15,7 +15,7 @@ def publish(channel, queue, message_id, after=None, **properties):
 
 
 def ready(channel, queue):
-    """The number of ready messages."""
+    """Returns the number of ready messages."""
     return channel.queue_declare(queue, passive=True).method.message_count
 
 
@@ -63,7 +63,7 @@ def only_what_is_not_there_does_not_block(connection):
     channel = confirming(connection)
     queue = fresh_queue(channel, "feature.after", durable=True, arguments=ORDERED)
     publish(channel, queue, "a", ["a"])  # itself
-    publish(channel, queue, "b", ["c"])  # comes later
+    publish(channel, queue, "b", ["c"])  # published later
     publish(channel, queue, "c", "nowhere")
     equal(bodies(drain(channel, queue)), ["a", "c", "b"], "b waits for c")
 

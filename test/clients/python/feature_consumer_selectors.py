@@ -1,4 +1,4 @@
-"""Consumers with x-selector: each gets what it asked for, and the rest stays."""
+"""Consumers with x-selector: each gets the messages that it selects, and the others stay."""
 
 import pika
 from pika.exceptions import ChannelClosedByBroker
@@ -11,7 +11,7 @@ def publish(channel, queue, body, **headers):
 
 
 def consumer(connection, queue, selector, prefetch=10, **arguments):
-    """Starts a consumer on a channel of its own; returns the channel and the inbox."""
+    """Starts a consumer on its own channel; returns the channel and the inbox."""
     channel, inbox = connection.channel(), Inbox()
     channel.basic_qos(prefetch_count=prefetch)
     if selector is not None:

@@ -1,4 +1,4 @@
-"""Consumer timeouts: what is not settled in time goes back, the channel lives on, and a late ack does no harm."""
+"""Consumer timeouts: unsettled deliveries are returned, the channel stays open, and a late ack does no harm."""
 
 import time
 
@@ -22,7 +22,7 @@ def messages_come_back_and_the_channel_lives(connection):
     equal(cancelled[0].method.consumer_tag, tag, "the cancelled consumer")
     messages = drain(publisher, "feature.timeout")
     equal([(body, m.redelivered) for m, _, body in messages], [(b"m", True)], "what came back")
-    slow.basic_ack(method.delivery_tag)  # too late, to no effect
+    slow.basic_ack(method.delivery_tag)  # too late: no effect
     publisher.basic_publish("", "feature.timeout", "n")
     again = Inbox()
     slow.basic_consume("feature.timeout", again, auto_ack=True)
@@ -43,7 +43,7 @@ def a_consumer_may_ask_for_its_own(connection):
     for body in ("a", "b"):
         publisher.basic_publish("", "feature.timeout", body)
     wait_until(connection, lambda: hasty_cancelled, "cancel of the hasty one")
-    inbox.wait(connection, 2)  # its own, and the one that came back
+    inbox.wait(connection, 2)  # its own, and the returned one
     equal(cancelled, [], "cancels of the patient one")
     patient.basic_ack(0, multiple=True)
     equal(publisher.queue_declare("feature.timeout", passive=True).method.consumer_count, 1, "consumers")

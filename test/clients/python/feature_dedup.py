@@ -1,4 +1,4 @@
-"""De-duplication: a queue or an exchange takes one message per key, and confirms the others."""
+"""De-duplication: a queue or an exchange accepts one message per key, and confirms the others."""
 
 import time
 

@@ -1,17 +1,17 @@
-"""Delivery limits: a message that comes back too often is dead-lettered, however it came back."""
+"""Delivery limits: a message that is returned too often is dead-lettered, however it was returned."""
 
 from support import Inbox, bodies, confirming, connect, drain, equal, fresh_queue, main, snippet
 
 
 def limited(channel, limit, **arguments):
-    """Declares a queue with a limit, and where its dead letters go."""
+    """Declares a queue with a limit, and a queue for its dead letters."""
     fresh_queue(channel, "feature.limit.dead")
     fresh_queue(channel, "feature.limit", durable=True, arguments={
         "x-delivery-limit": limit, "x-dead-letter-exchange": "", "x-dead-letter-routing-key": "feature.limit.dead", **arguments})
 
 
 def counts(inbox):
-    """The x-delivery-count of each delivery, None where there is none."""
+    """Returns the x-delivery-count of each delivery, None if it is missing."""
     return [(properties.headers or {}).get("x-delivery-count") for _, properties, _ in inbox.messages]
 
 

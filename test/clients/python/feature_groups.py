@@ -1,4 +1,4 @@
-"""Message groups: one consumer per key at a time, in order, and different keys side by side."""
+"""Message groups: one consumer per key at a time, in order, and different keys concurrently."""
 
 import collections
 
@@ -11,13 +11,13 @@ GROUPED = {"x-group-header": "customer"}
 
 
 def publish(channel, queue, body, customer=None):
-    """Publishes body for a customer, None for nobody's."""
+    """Publishes body for a customer; None means no customer."""
     headers = {} if customer is None else {"customer": customer}
     channel.basic_publish("", queue, body, pika.BasicProperties(headers=headers, delivery_mode=2))
 
 
 def consumer(connection, queue, prefetch):
-    """Starts a consumer on a channel of its own; returns the channel and the inbox."""
+    """Starts a consumer on its own channel; returns the channel and the inbox."""
     channel, inbox = connection.channel(), Inbox()
     channel.basic_qos(prefetch_count=prefetch)
     channel.basic_consume(queue, inbox)
@@ -25,7 +25,7 @@ def consumer(connection, queue, prefetch):
 
 
 def settle_deliveries(connection):
-    """Returns when all deliveries that are due have come: they come before the answer to a later declare."""
+    """Returns when all pending deliveries have arrived: they precede the answer to a later declare."""
     connection.channel().queue_declare("feature.groups", passive=True)
     connection.process_data_events()
 
@@ -47,7 +47,7 @@ def one_consumer_per_key(connection):
     publish(channel, queue, "a7", "a")
     mine.wait(connection, 5)
     equal(bodies(other.messages), ["b1", "b3", "b5"], "the key stays while a message of it is out")
-    first.close()  # a0, a6, a7 come back, in order, to the other one
+    first.close()  # a0, a6, a7 go to the other one, in order
     equal(bodies(other.wait(connection, 6))[3:], ["a0", "a6", "a7"], "after the first is gone")
     equal([m.redelivered for m, _, _ in other.messages[3:]], [True] * 3, "redelivered")
 

@@ -1,4 +1,4 @@
-"""x-recent-history: a fanout that shows its last messages to a queue that is bound to it."""
+"""x-recent-history: a fanout exchange that sends its last messages to newly bound queues."""
 
 import pika
 from pika.exceptions import ChannelClosedByBroker, UnroutableError
@@ -7,7 +7,7 @@ from support import bodies, confirming, drain, equal, fresh_exchange, fresh_queu
 
 
 def eventually(connection, channel, queue, want):
-    """Waits for messages that may come a moment after bind-ok."""
+    """Waits for messages that may arrive a moment after bind-ok."""
     got = []
     wait_until(connection, lambda: got.extend(bodies(drain(channel, queue))) or len(got) >= len(want), queue)
     equal(got, want, queue)
@@ -30,7 +30,7 @@ def new_queues_see_the_last_messages(connection):
     fresh_queue(channel, "feature.other")
     channel.queue_bind("feature.other", "feature.behind")
     channel.exchange_bind("feature.behind", "feature.chat")
-    eventually(connection, channel, "feature.other", ["three", "four"])  # RabbitMQ 3.10 sends them the other way round
+    eventually(connection, channel, "feature.other", ["three", "four"])  # RabbitMQ 3.10 sends them in reverse order
 
 
 @snippet

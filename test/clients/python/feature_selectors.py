@@ -1,4 +1,4 @@
-"""Selectors of bindings: the argument x-selector, on every kind of exchange, and what is refused."""
+"""Selectors of bindings: the argument x-selector on every kind of exchange, and refused selectors."""
 
 import pika
 from pika.exceptions import ChannelClosedByBroker

@@ -1,4 +1,4 @@
-"""Single active consumers: one of several gets the messages, another takes over when it goes."""
+"""Single active consumers: one of several gets the messages, another takes over when it ends."""
 
 from pika.exceptions import ChannelClosedByBroker
 
@@ -6,7 +6,7 @@ from support import Inbox, bodies, confirming, connect, equal, fresh_queue, main
 
 
 def consume(connection, queue, **kwargs):
-    """Starts a consumer on a channel of its own; returns both and its inbox."""
+    """Starts a consumer on its own channel; returns both and its inbox."""
     channel, inbox = connection.channel(), Inbox()
     tag = channel.basic_consume(queue, inbox, **kwargs)
     return channel, tag, inbox

@@ -1,4 +1,4 @@
-"""Streams: readers with places of their own, offsets, retention, filters."""
+"""Streams: readers with their own positions, offsets, retention, filters."""
 
 import datetime
 
@@ -15,7 +15,7 @@ def fresh_stream(channel, **arguments):
 
 
 def read(connection, queue, want, prefetch=100, **arguments):
-    """Reads as many messages as wanted, acknowledging each, and returns [(offset, body)]."""
+    """Reads this many messages, acknowledges each, and returns [(offset, body)]."""
     channel, inbox = connection.channel(), Inbox()
     channel.basic_qos(prefetch_count=prefetch)
     channel.basic_consume(queue, inbox, arguments=arguments)

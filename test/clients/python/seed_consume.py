@@ -9,7 +9,7 @@ from support import Inbox, bodies, confirming, connect, drain, equal, fresh_queu
 
 
 def filled(connection, count, **kwargs):
-    """An exclusive queue with the bodies "0" to count-1, all confirmed; returns its name."""
+    """Creates an exclusive queue with the bodies "0" to count-1, all confirmed; returns its name."""
     channel = confirming(connection)
     queue = channel.queue_declare("", exclusive=True, **kwargs).method.queue
     for n in range(count):
@@ -18,7 +18,7 @@ def filled(connection, count, **kwargs):
 
 
 def ready(connection, queue):
-    """How many messages wait in the queue."""
+    """Returns the number of ready messages in the queue."""
     channel = connection.channel()
     count = channel.queue_declare(queue, passive=True).method.message_count
     channel.close()
@@ -74,7 +74,7 @@ def consumers_take_turns(connection):
 def consume_without_acknowledgement(connection):
     queue = filled(connection, 100)
     channel = connection.channel()
-    channel.basic_qos(prefetch_count=1)  # means nothing without acknowledgements
+    channel.basic_qos(prefetch_count=1)  # has no effect without acknowledgements
     inbox = Inbox()
     channel.basic_consume(queue, on_message_callback=inbox, auto_ack=True)
     equal(bodies(inbox.wait(connection, 100)), [str(n) for n in range(100)], "order")
@@ -122,7 +122,7 @@ def acknowledge_many_at_once(connection):
     inbox.wait(connection, 5)
     channel.basic_ack(3, multiple=True)
     equal(len(inbox.wait(connection, 8)), 8, "three acknowledged, three more handed out")
-    channel.basic_ack(0, multiple=True)  # all that is out
+    channel.basic_ack(0, multiple=True)  # all unacknowledged deliveries
     inbox.wait(connection, 10)
     channel.basic_ack(10)
     channel.close()

@@ -15,7 +15,7 @@ def declare_every_type(connection):
     channel = connection.channel()
     for kind in ("direct", "fanout", "topic", "headers", "x-consistent-hash"):
         name = fresh_exchange(channel, f"seed.type.{kind}", exchange_type=kind)
-        channel.exchange_declare(name, exchange_type=kind)  # the same again is allowed
+        channel.exchange_declare(name, exchange_type=kind)  # repeating it is allowed
         channel.exchange_declare(name, passive=True)
         channel.exchange_delete(name)
         error = raises(ChannelClosedByBroker, 404, connection.channel().exchange_declare, name, passive=True)
@@ -81,7 +81,7 @@ def binding_needs_both_sides(connection):
     equal(error.reply_text, "NOT_FOUND - no exchange 'seed.missing' in vhost '/'", "text")
     error = raises(ChannelClosedByBroker, 404, connection.channel().queue_bind, "seed.missing", "amq.direct", "key")
     equal(error.reply_text, "NOT_FOUND - no queue 'seed.missing' in vhost '/'", "text")
-    connection.channel().queue_unbind(queue, "amq.direct", "never bound")  # is no error
+    connection.channel().queue_unbind(queue, "amq.direct", "never bound")  # not an error
 
 
 @snippet
@@ -233,7 +233,7 @@ def consistent_hash(connection, arguments, publish):
 
 
 def check_weights(got):
-    """1200 messages over weights 1:1:2:2 are 200, 200, 400, 400, give or take what hashing gives."""
+    """1200 messages over weights 1:1:2:2 are about 200, 200, 400, 400."""
     for name, share in {"q1": 200, "q2": 200, "q3": 400, "q4": 400}.items():
         equal(share * 0.6 < len(got[name]) < share * 1.4, True, f"{len(got[name])} of about {share} in {name}")
 

@@ -1,4 +1,4 @@
-"""Queues: their arguments and life times, dead-lettering, limits, priorities."""
+"""Queues: their arguments and lifetimes, dead-lettering, limits, priorities."""
 
 import time
 
@@ -11,7 +11,7 @@ from support import (
 
 
 def exists(connection, queue):
-    """Tells by a passive declare, on a channel that it may cost, whether the queue is there."""
+    """Reports whether the queue exists, by a passive declare on a separate channel."""
     channel = connection.channel()
     try:
         channel.queue_declare(queue, passive=True)
@@ -128,7 +128,7 @@ def expires_when_unused(connection):
     channel.basic_consume("seed.consumed", on_message_callback=Inbox())
     start = time.monotonic()
 
-    def unroutable():  # asking with a passive declare would count as use and keep the queue alive
+    def unroutable():  # a passive declare would count as use and keep the queue alive
         try:
             confirmed.basic_publish("", "seed.expires", b"", mandatory=True)
         except UnroutableError:

@@ -17,7 +17,7 @@ def image_service(connection):
     for exchange_name in ("seed.rpc-replies", "seed.direct-rpc-requests"):
         fresh_exchange(setup, exchange_name, exchange_type="direct")
 
-    # The worker: takes images, sends back the finished one with what the request says about itself.
+    # The worker takes images and sends back the finished one with the properties of the request.
     worker = connect()
     channel = worker.channel()
     queue_name = channel.queue_declare("seed.direct-rpc-requests", auto_delete=True, durable=False,
@@ -41,7 +41,7 @@ def image_service(connection):
 
     channel.basic_consume(queue=queue_name, on_message_callback=callback)
 
-    # The producer: a reply queue of its own, bound under its own name.
+    # The producer has its own reply queue, bound with its own name.
     client = confirming(connection)
     reply_queue = client.queue_declare("", exclusive=True, auto_delete=True).method.queue
     client.queue_bind(reply_queue, "seed.rpc-replies", reply_queue)
@@ -74,7 +74,7 @@ def direct_reply_to(connection):
     server = server_connection.channel()
     requests = server.queue_declare("", exclusive=True).method.queue
 
-    # Only the server may consume its exclusive queue; anybody may publish to it.
+    # Only the server may consume from its exclusive queue; anyone may publish to it.
     client = connection.channel()
     replies = Inbox()
     client.basic_consume("amq.rabbitmq.reply-to", on_message_callback=replies, auto_ack=True)

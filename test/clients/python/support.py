@@ -1,4 +1,4 @@
-"""What every script here needs: the broker's address, checks that fail loudly, and reading without waiting for silence.
+"""Shared by these scripts: the broker's address, checks that fail loudly, and reading without timeouts.
 
 A script proves that something did NOT arrive without a timer: it publishes on a confirming channel, so that every
 queue has the message before basic_publish returns, and then empties the queue with basic_get until get-empty.
@@ -11,7 +11,7 @@ import traceback
 
 import pika
 
-DEADLINE_S = 30  # patience for what must happen; only a failing run ever uses it up
+DEADLINE_S = 30  # timeout for expected events; only a failing run reaches it
 
 
 def connect(**overrides):
@@ -30,7 +30,7 @@ def equal(got, want, what):
 
 
 def raises(error, code, call, *args, **kwargs):
-    """Runs call and returns the error it must raise; code is the AMQP reply code it must carry."""
+    """Runs call and returns the error that it must raise, with this AMQP reply code."""
     try:
         call(*args, **kwargs)
     except error as e:
@@ -40,13 +40,13 @@ def raises(error, code, call, *args, **kwargs):
 
 
 def fresh_queue(channel, name, **kwargs):
-    """Declares a queue that is certainly empty, whatever an earlier run left; returns its name."""
+    """Declares an empty queue, whatever an earlier run left behind; returns its name."""
     channel.queue_delete(name)
     return channel.queue_declare(name, **kwargs).method.queue
 
 
 def fresh_exchange(channel, name, **kwargs):
-    """Declares an exchange without bindings, whatever an earlier run left."""
+    """Declares an exchange without bindings, whatever an earlier run left behind."""
     channel.exchange_delete(name)
     channel.exchange_declare(name, **kwargs)
     return name
@@ -70,7 +70,7 @@ def drain(channel, queue):
 
 
 def bodies(messages):
-    """The bodies of messages, as text."""
+    """Returns the bodies of messages as text."""
     return [body.decode() for _, _, body in messages]
 
 
@@ -84,7 +84,7 @@ def wait_until(connection, condition, what):
 
 
 class Inbox:
-    """A consumer callback that keeps what it is handed, in order."""
+    """A consumer callback that collects its deliveries in order."""
 
     def __init__(self):
         self.messages = []
@@ -93,7 +93,7 @@ class Inbox:
         self.messages.append((method, properties, body))
 
     def wait(self, connection, count):
-        """Serves the connection until count messages have come, and returns them all."""
+        """Serves the connection until count messages have arrived, and returns all of them."""
         wait_until(connection, lambda: len(self.messages) >= count, f"{count} messages")
         return self.messages
 
@@ -102,13 +102,13 @@ SNIPPETS = []
 
 
 def snippet(function):
-    """Registers function(connection) to be run by main, each on a connection of its own."""
+    """Registers function(connection) to be run by main on its own connection."""
     SNIPPETS.append(function)
     return function
 
 
 def main():
-    """Runs every registered snippet, names each result, and exits 1 if any failed."""
+    """Runs every registered snippet, prints each result, and exits with 1 if any failed."""
     failed = 0
     for function in SNIPPETS:
         connection = connect()

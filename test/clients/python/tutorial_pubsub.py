@@ -6,7 +6,7 @@ EXCHANGE = "tut.logs"
 
 
 def subscriber():
-    """Binds a server-named exclusive queue of its own connection to the exchange."""
+    """Binds a server-named exclusive queue to the exchange, on its own connection."""
     connection = connect()
     channel = connection.channel()
     queue = channel.queue_declare("", exclusive=True).method.queue

@@ -17,7 +17,7 @@ def fib(n):
 
 
 def serve(ready, calls):
-    """Answers exactly that many calls."""
+    """Answers exactly this many calls."""
     connection = connect()
     channel = connection.channel()
     channel.basic_qos(prefetch_count=1)

@@ -1,6 +1,6 @@
 """Tutorial 2, work queue: durable queue, persistent tasks, fair dispatch, redelivery when a worker dies.
 
-Started with the argument "stuck" it is a worker that prints the first task it is handed and never finishes it.
+With the argument "stuck" it is a worker that prints its first task and never finishes it.
 """
 
 import subprocess
@@ -23,7 +23,7 @@ def new_task(channel, body):
 
 
 def start_worker(callback):
-    """Starts a worker that is handed one task at a time; returns its connection and channel."""
+    """Starts a worker that gets one task at a time; returns its connection and channel."""
     connection = connect()
     channel = connection.channel()
     channel.basic_qos(prefetch_count=1)
@@ -44,14 +44,14 @@ def main():
     fresh_queue(channel, QUEUE, durable=True)
     tasks = [f"task {n}" for n in range(6)]
 
-    # A worker that does not finish its first task is handed no second one.
+    # A worker that does not finish its first task gets no second one.
     stuck_process = subprocess.Popen([sys.executable, __file__, "stuck"], stdout=subprocess.PIPE, text=True)
     for task in tasks:
         new_task(channel, task)
     equal(stuck_process.stdout.readline().strip(), tasks[0], "task of the stuck worker")
     equal(channel.queue_declare(QUEUE, passive=True).method.message_count, 5, "ready tasks beside a stuck worker")
 
-    # Fair dispatch: a worker that acknowledges gets all the others, in order.
+    # Fair dispatch: a worker that acknowledges gets all other tasks, in order.
     inbox = Inbox()
     quick_connection, quick_channel = start_worker(inbox)
     for n in range(1, 6):

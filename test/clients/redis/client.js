@@ -1,5 +1,5 @@
 'use strict';
-// ioredis on the broker: lists, transactions, channels, jobs, streams. REDIS_URL names the broker.
+// Tests ioredis with the broker at REDIS_URL: lists, transactions, channels, jobs, streams.
 
 const assert = require('node:assert/strict');
 const { Redis } = require('ioredis');

@@ -1,4 +1,4 @@
-"""redis-py on the broker, in both versions of the protocol: lists, transactions, channels, jobs, streams. REDIS_URL names the broker."""
+"""Tests redis-py in both protocol versions with the broker at REDIS_URL: lists, transactions, channels, jobs, streams."""
 
 import os
 import threading

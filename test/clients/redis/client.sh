@@ -1,8 +1,8 @@
 #!/bin/sh
-# redis-cli and redis-benchmark on the broker. REDIS_URL names it.
+# Tests redis-cli and redis-benchmark with the broker at REDIS_URL.
 set -eu
 
-# wants runs a command and compares what redis-cli prints, on one line.
+# wants runs a command and compares the output of redis-cli, joined to one line.
 wants() {
 	want=$1
 	shift
@@ -38,7 +38,7 @@ RPOP sh.list
 EXEC
 END
 
-# -3 asks for the third version of the protocol, --pipe sends without looking.
+# -3 selects RESP3; --pipe sends without waiting for replies.
 got=$(redis-cli -3 -u "$REDIS_URL" CONFIG GET databases 2>/dev/null | tr '\n' ' ')
 [ "$got" = "databases 1 " ] || { echo "RESP3: $got" >&2; exit 1; }
 i=0

@@ -62,10 +62,10 @@ type lastPlace struct {
 }
 
 // CheckKeyQueue returns the breaches in the history of a queue that was drained at its end. No
-// message whose put was answered or that a consumer got is lost. A message's place is its own for
-// ever, and above all places that were delivered before its put. A message is held by one consumer
-// at a time. An acknowledged message is never redelivered. A consumer gets messages in order,
-// except returned ones.
+// message whose put was answered or that a consumer got is lost. A message's place is unique, and
+// above all places that were delivered before its put. A message is held by one consumer at a time.
+// An acknowledged message is never redelivered. A consumer gets messages in order, except returned
+// ones.
 func CheckKeyQueue(events []QueueEvent) []string {
 	q := &keyQueue{
 		put: map[string]int{}, answered: map[string]int{}, holder: map[string]string{}, place: map[string]int64{}, at: map[int64]string{},

@@ -14,8 +14,8 @@ type Keyed struct{ Key, Queue string }
 func (k Keyed) String() string { return fmt.Sprintf("key %s in %s", k.Key, k.Queue) }
 
 // checkKeys checks that a broker accepts one message per key during its life, and that once it has
-// promised something about the key, that message stays the only one for ever. A message without a
-// promise may be seen, then lost in the crash and replaced by another one.
+// promised something about the key, that message stays the only one. A message without a promise
+// may be seen, then lost in the crash and replaced by another one.
 func checkKeys(r *run) (breaches []string) {
 	taken := map[Keyed]MsgID{} // the delivered message that no other may replace
 	kept := map[Keyed]bool{}   // the key is on disk

@@ -29,7 +29,7 @@ func (r *semRun) numbers() {
 }
 
 // follows lists the transitions of a task that may precede each transition; "" means none. A
-// release has no message: after it a task begins anew.
+// release has no message: after it a task starts again.
 var follows = map[string][]string{
 	"Acquired":   {"", "Acquired", "TryRelease", "Retained", "Expired"},
 	"TryRelease": {"Acquired", "Retained"},

@@ -18,7 +18,7 @@ import (
 
 const jobQueue, deadJobs = "crash.jobs", "crash.jobs.dead"
 
-// jobClient is a program that works with jobs. It lives through all rounds.
+// jobClient is a program that works with jobs. It exists for all rounds.
 type jobClient struct {
 	history *history.Jobs
 	rng     *rand.Rand

@@ -17,8 +17,8 @@ import (
 
 const queuePath = "/q/crash"
 
-// queueClient is a program that puts messages into a queue as keys, or consumes them. It lives
-// through all rounds.
+// queueClient is a program that puts messages into a queue as keys, or consumes them. It exists
+// for all rounds.
 type queueClient struct {
 	history *history.Queue
 	rng     *rand.Rand

@@ -14,7 +14,7 @@ import (
 
 const keyPairs = 3
 
-// keyClient is a program that works with ordinary keys. It lives through all rounds.
+// keyClient is a program that works with ordinary keys. It exists for all rounds.
 type keyClient struct {
 	history *history.Keys
 	rng     *rand.Rand

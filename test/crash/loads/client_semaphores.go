@@ -27,7 +27,7 @@ const (
 
 var semShared = []string{semFixed, semMoving, semLeased}
 
-// semClient is a program with its own tasks. It lives through all rounds.
+// semClient is a program with its own tasks. It exists for all rounds.
 type semClient struct {
 	history *history.Semaphores
 	clock   *atomic.Int64 // shared by all clients

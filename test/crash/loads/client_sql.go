@@ -17,7 +17,7 @@ import (
 	"fiveways.dev/fiveways/test/crash/history"
 )
 
-// sqlClient is a program that works in transactions. It lives through all rounds.
+// sqlClient is a program that works in transactions. It exists for all rounds.
 type sqlClient struct {
 	history *history.Messages
 	lastTx  *atomic.Int64

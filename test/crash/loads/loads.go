@@ -5,10 +5,10 @@ import (
 	"testing"
 )
 
-// Load is one kind of clients, with the promises that they check.
+// Load is one kind of client, with the promises that it checks.
 type Load struct {
 	Name string
-	Rate int // of an ordinary day, for Plan
+	Rate int // in ordinary use, for Plan.Rate
 	// Apart reports that the load needs its own virtual host, which URL names, because several such
 	// loads use the same queue names. The others use "/".
 	Apart bool

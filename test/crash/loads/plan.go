@@ -12,15 +12,15 @@ import (
 
 // Plan is the parameters of a run.
 type Plan struct {
-	Rounds int // kills at least
+	Rounds int // minimum number of kills
 	Seed   int // of all random choices of the clients
 
-	// OneShard says that the broker has one shard, so that no message is in transit between shards
-	// when it is killed.
+	// OneShard reports that the broker has one shard, so that no message is in transit between
+	// shards when it is killed.
 	OneShard bool
 
-	// Again says that connections may break before the broker is killed, as in a cluster, and that
-	// clients then reconnect.
+	// Again reports that connections may break before the broker is killed, as in a cluster, and
+	// that clients then reconnect.
 	Again bool
 
 	// Rate is how many messages, jobs, requests or transactions all clients together begin per
@@ -84,7 +84,7 @@ func (p *pace) next() time.Time {
 	return p.at
 }
 
-// Broker is what a Load works on and kills.
+// Broker is the broker that a Load uses and kills.
 type Broker interface {
 	URL() string // where clients of AMQP connect
 	SQLAddr() string
@@ -115,7 +115,7 @@ func noteIsolation(b Broker, h *history.Messages) {
 }
 
 // await waits until it is time to kill the broker: when enough is closed after this many events, or
-// idle because no client works any more. It returns the first error from wrong, or an error if the
+// idle because no client is working. It returns the first error from wrong, or an error if the
 // broker exits or hangs.
 func await(b Broker, events int, enough, idle <-chan struct{}, wrong <-chan error) error {
 	late := time.After(patience)

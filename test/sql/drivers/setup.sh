@@ -1,7 +1,8 @@
 #!/bin/sh
-# Installs the drivers the programs here use: psycopg 2 and 3 into .venv, node-postgres into node/node_modules; the JDBC driver stays in
-# Maven's own folder, java/.build has its class path and the compiled programs.
-# Usage: setup.sh [python] [node] [java]   (all when none is named). Does nothing for what is already in place.
+# Installs the drivers for these programs: psycopg 2 and 3 into .venv, node-postgres into
+# node/node_modules. The JDBC driver stays in Maven's own folder; java/.build has its class path and
+# the compiled programs.
+# Usage: setup.sh [python] [node] [java] (default: all). It skips what is already installed.
 set -eu
 cd "$(dirname "$0")"
 . ../../setup.sh

@@ -1,4 +1,4 @@
-"""Stands for the module of the suite that starts RabbitMQ in containers: every container is the broker under test."""
+"""Replaces the module of the suite that starts RabbitMQ in containers: every container is the broker under test."""
 import os
 from dataclasses import dataclass
 

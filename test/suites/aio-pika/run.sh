@@ -1,5 +1,6 @@
 #!/bin/sh
-# aio-pika, the asyncio client: all tests but those with TLS. docker_client.py beside this stands for the suite's own, which starts RabbitMQ in containers.
+# aio-pika, the asyncio client: all tests except those with TLS. docker_client.py in this folder
+# replaces the suite's own, which starts RabbitMQ in containers.
 . ../lib.sh
 fetch() {
 	venv

@@ -11,9 +11,9 @@ import org.junit.runner.manipulation.Filter;
 import org.junit.runner.notification.Failure;
 import org.junit.runner.notification.RunListener;
 
-/** Runs the classes that its other arguments name, less the cases in SKIP, and writes a JUnit report to the first. */
+/** Runs the classes named by the other arguments, except the cases in SKIP, and writes a JUnit report to the first. */
 public class Report extends RunListener {
-    private final Map<String, String> ends = new HashMap<>(); // by the name of a case, what is inside its element
+    private final Map<String, String> ends = new HashMap<>(); // the content of the element of each case, by name
     private final PrintStream out;
 
     private Report(PrintStream out) { this.out = out; }
@@ -51,7 +51,7 @@ public class Report extends RunListener {
         return s.replaceAll("[^\\x20-\\uD7FF\\t\\n]", "?").replace("&", "&amp;").replace("<", "&lt;").replace("\"", "&quot;");
     }
 
-    /** All cases but those that have a line "Class method" in SKIP. */
+    /** All cases except those with a line "Class method" in SKIP. */
     private static class Chosen extends Filter {
         private final List<String> skip = Arrays.asList(System.getenv().getOrDefault("SKIP", "").split("\n"));
 
@@ -75,6 +75,6 @@ public class Report extends RunListener {
             }
             out.println("</testsuite>");
         }
-        System.exit(0); // some leave threads behind
+        System.exit(0); // some tests leave threads running
     }
 }

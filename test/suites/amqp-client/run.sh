@@ -1,6 +1,7 @@
 #!/bin/sh
-# RabbitMQ's Java client: the functional and server tests of its source, with the client itself from Maven's repository. Report.java runs
-# them one class after the other; SKIP names classes, and cases as "Class method". They call RABBITMQCTL, also by targets of a Makefile.
+# RabbitMQ's Java client: the functional and server tests of its source, with the client itself from
+# Maven's repository. Report.java runs them one class at a time; SKIP lists classes, and cases as
+# "Class method". They call RABBITMQCTL, also through targets of a Makefile.
 . ../lib.sh
 fetch() {
 	debian_source bookworm rabbitmq-java-client

@@ -1,5 +1,6 @@
 #!/bin/sh
-# amqp091-go, the Go client: all tests of the module, those with the build tag "integration" among them.
+# amqp091-go, the Go client: all tests of the module, including those with the build tag
+# "integration".
 . ../lib.sh
 fetch() {
 	module=$(cd .. && go list -m -f '{{.Dir}}' github.com/rabbitmq/amqp091-go)

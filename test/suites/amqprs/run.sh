@@ -1,5 +1,6 @@
 #!/bin/sh
-# amqprs, a Rust client: the unit and integration tests of its crate, without TLS, so without the library that takes longest to compile.
+# amqprs, a Rust client: the unit and integration tests of its crate, without TLS, whose library takes
+# longest to compile.
 . ../lib.sh
 fetch() {
 	crate amqprs 2.1.5

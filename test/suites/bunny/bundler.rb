@@ -1,4 +1,4 @@
-# Stands for Bundler, which spec_helper.rb asks to load the gems: Debian has them all on Ruby's path.
+# Replaces Bundler, with which spec_helper.rb loads the gems: Debian has all of them on Ruby's path.
 require "amq/protocol"
 require "rspec"
 

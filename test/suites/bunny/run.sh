@@ -1,5 +1,6 @@
 #!/bin/sh
-# Bunny, the Ruby client: all specs but those that exceptions.txt leaves out by file. Its gems are Debian's, so bundler.rb beside this has nothing to load.
+# Bunny, the Ruby client: all specs except the files that exceptions.txt excludes. Its gems are
+# Debian's, so bundler.rb in this folder loads nothing.
 . ../lib.sh
 fetch() {
 	needs ruby ruby-rspec ruby-rspec-junit-formatter ruby-amq-protocol ruby-sorted-set

@@ -1,4 +1,4 @@
-"""The account that dramatiq's tests log in with; their source package lacks this module."""
+"""The account for dramatiq's tests. Their source package lacks this module."""
 import pika
 import pytest
 

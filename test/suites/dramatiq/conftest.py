@@ -1,4 +1,4 @@
-"""What dramatiq's tests of its RabbitMQ broker take as fixtures: its source package has the tests without them."""
+"""The fixtures of dramatiq's tests of its RabbitMQ broker, which its source package lacks."""
 import dramatiq
 import pytest
 from dramatiq import Worker

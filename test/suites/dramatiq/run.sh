@@ -1,5 +1,6 @@
 #!/bin/sh
-# dramatiq, the task queue: the tests of its RabbitMQ broker. common.py and conftest.py beside this stand for those that the source package lacks.
+# dramatiq, the task queue: the tests of its RabbitMQ broker. common.py and conftest.py in this folder
+# replace those that the source package lacks.
 . ../lib.sh
 fetch() {
 	venv

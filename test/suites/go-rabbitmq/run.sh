@@ -1,5 +1,6 @@
 #!/bin/sh
-# go-rabbitmq, a wrapper of amqp091-go: all tests of the module. They start RabbitMQ with docker; the docker here only says that it did.
+# go-rabbitmq, a wrapper of amqp091-go: all tests of the module. They start RabbitMQ with docker; the
+# docker in this folder only pretends to.
 . ../lib.sh
 fetch() {
 	go_module github.com/wagslane/go-rabbitmq v0.15.0

@@ -1,6 +1,7 @@
 #!/bin/sh
-# h2spec, the conformance suite of HTTP/2. go.mod and go.sum name what it is built of. It calls a method of gRPC, but as a browser would:
-# with GET, and without a content type. Cases that wait for an answer which does not come take a second each.
+# h2spec, the conformance suite of HTTP/2. go.mod and go.sum list its modules. It calls a gRPC method
+# like a browser: with GET, and without a content type. Cases that wait for an answer that must not
+# come take a second each.
 . ../lib.sh
 fetch() {
 	go build -o "$DIR/h2spec" github.com/summerwind/h2spec/cmd/h2spec

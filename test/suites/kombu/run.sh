@@ -1,5 +1,5 @@
 #!/bin/sh
-# kombu, the messaging library below Celery: its integration tests with py-amqp.
+# kombu, the messaging library of Celery: its integration tests with py-amqp.
 . ../lib.sh
 fetch() {
 	venv

@@ -1,5 +1,5 @@
 #!/bin/sh
-# lapin, a Rust client: the unit and integration tests of its crate, with both of its runtimes. Those of TLS are examples, and not run.
+# lapin, a Rust client: the unit and integration tests of its crate, with both of its runtimes. The TLS tests are examples, and are not run.
 . ../lib.sh
 fetch() {
 	crate lapin 4.12.3

@@ -1,5 +1,5 @@
 #!/bin/sh
-# pgx, the Go driver for PostgreSQL: the tests of its connections and of their messages, which need few tables.
+# pgx, the Go driver for PostgreSQL: the tests of its connections and messages, which need few tables.
 . ../lib.sh
 fetch() { go_module github.com/jackc/pgx/v5 v5.13.0; }
 run() {

@@ -1,5 +1,5 @@
 #!/bin/sh
-# pgjdbc: of the tests in its source package those that need a server, and no tables.
+# pgjdbc: the tests of its source package that need a server but no tables.
 . ../lib.sh
 VERSION=42.7.8
 TESTS=QueryExecutorTest,NativeQueryBindLengthTest,OidValuesCorrectnessTest,ParameterInjectionTest,ConnectionValidTest,HStoreTest,ClientEncodingTest

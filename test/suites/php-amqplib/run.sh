@@ -1,5 +1,6 @@
 #!/bin/sh
-# php-amqplib, the PHP client: unit and functional tests. phpunit and phpseclib are Debian's, and autoload.php beside this stands for Composer's.
+# php-amqplib, the PHP client: unit and functional tests. phpunit and phpseclib are Debian's, and
+# autoload.php in this folder replaces Composer's.
 . ../lib.sh
 fetch() {
 	needs php-cli php-mbstring php-bcmath phpunit php-invoker php-phpseclib

@@ -1,5 +1,5 @@
 #!/bin/sh
-# py-amqp, the client below kombu and Celery: its integration tests without TLS, and its unit tests.
+# py-amqp, the client used by kombu and Celery: its integration tests without TLS, and its unit tests.
 . ../lib.sh
 fetch() {
 	venv

@@ -15,7 +15,7 @@ const outcome = (test) => {
 	return test.skipped ? "<skipped/>" : "";
 };
 
-// An assertion that fails in a callback of the client ends the case by its timeout, not the run.
+// A failed assertion in a callback of the client fails only its case, by a timeout.
 process.on("uncaughtException", (error) => console.error(error));
 
 Object.assign(global, syntax);

@@ -1,6 +1,7 @@
 #!/bin/sh
 # rascal, a wrapper of amqplib: all tests. 12.0.1 is the last version whose package has them.
-# random-readable, which it asks for, is no longer on npm; random.js stands for it, and report.js for its own test/index.js.
+# random-readable, which it needs, is no longer on npm: random.js replaces it, and report.js replaces
+# its test/index.js.
 . ../lib.sh
 fetch() {
 	cd "$DIR"

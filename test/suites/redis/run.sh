@@ -1,5 +1,6 @@
 #!/bin/sh
-# Redis' own tests of lists, streams, channels and transactions, from Debian's source of 7.0.15; units.tcl beside this drives them.
+# Redis' own tests of lists, streams, channels and transactions, from Debian's source of 7.0.15.
+# units.tcl in this folder runs them.
 . ../lib.sh
 fetch() {
 	needs tcl

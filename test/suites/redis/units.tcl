@@ -1,6 +1,8 @@
-# units.tcl HOST PORT REPORT UNIT...: runs units of Redis' own test suite, in whose source folder it is started, against a server that runs already.
-# The suite's own driver begins with FLUSHALL, FUNCTION FLUSH and CONFIG SET, and ends with the first command that is unknown; this one deletes
-# the keys there are, leaves settings alone, and goes on with the next test. Tests, helpers and the client are the suite's.
+# units.tcl HOST PORT REPORT UNIT...: runs units of Redis' own test suite against a running server. It
+# must be started in the suite's source folder. The suite's own driver begins with FLUSHALL, FUNCTION
+# FLUSH and CONFIG SET, and stops at the first unknown command. This one deletes the existing keys,
+# leaves settings alone, and continues with the next test. Tests, helpers and the client are the
+# suite's.
 set files {}
 foreach name {redis.tcl util.tcl test.tcl} { lappend files tests/support/$name }
 set argv_ $argv
@@ -36,7 +38,8 @@ set ::host [lindex $argv_ 0]
 set ::port [lindex $argv_ 1]
 set argv $argv_
 
-# What the driver would be told of each test goes into the report, and the name of a test that begins to the standard error.
+# The results for the driver go into the report, and the name of each test that begins to standard
+# error.
 set ::cases {}
 proc text {s} { string map {& &amp; < &lt; > &gt; \" &quot;} [regsub -all {[^\n\t -~]} $s ?] }
 proc send_data_packet {fd status {data {}} {elapsed {}}} {
@@ -49,7 +52,7 @@ proc send_data_packet {fd status {data {}} {elapsed {}}} {
 		err {
 			regexp {^(.*?) in tests/unit} [lindex [split $data \n] 0] _ name
 			lappend ::cases $::unit $name "<failure message=\"[text [string range $data 0 2000]]\"/>"
-			# What the test left open, a transaction or clients that wait, is not for the next one.
+			# Ends what the test left open: a transaction, or waiting clients.
 			foreach client $::opened { catch { $client close } }
 			reconnect
 		}
@@ -92,7 +95,7 @@ foreach ::unit [lrange $argv 3 end] {
 }
 set seen [dict create]
 foreach {unit name outcome} $::cases {
-	# Some names are there twice.
+	# Some names occur twice.
 	dict incr seen "$unit $name"
 	if {[dict get $seen "$unit $name"] > 1} { append name " ([dict get $seen "$unit $name"])" }
 	puts $report "<testcase classname=\"$unit\" name=\"[text $name]\">$outcome</testcase>"

@@ -1,5 +1,6 @@
 #!/bin/sh
-# watermill-amqp, the AMQP side of Watermill: all tests of the module in their short form, and those with the build tag "stress".
+# watermill-amqp, Watermill's AMQP package: all tests of the module in their short form, and those with
+# the build tag "stress".
 . ../lib.sh
 fetch() { go_module github.com/ThreeDotsLabs/watermill-amqp/v3 v3.0.2; }
 run() {

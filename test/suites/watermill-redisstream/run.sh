@@ -1,5 +1,5 @@
 #!/bin/sh
-# watermill-redisstream, the Redis side of Watermill: all tests of the module in their short form.
+# watermill-redisstream, Watermill's Redis package: all tests of the module in their short form.
 . ../lib.sh
 fetch() { go_module github.com/ThreeDotsLabs/watermill-redisstream v1.4.5; }
 run() {

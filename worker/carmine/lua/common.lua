@@ -1,19 +1,21 @@
--- Put before every script. KEYS are all keys of one queue, always in this order; ARGV[1] is the oldest major version of Carmine whose
--- workers share the queue.
+-- This precedes every script. KEYS are all keys of one queue, always in this order. ARGV[1] is the
+-- oldest major version of Carmine whose workers share the queue.
 local messages, messages_rq, lock_times, lock_times_rq, udts = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local locks, lock_tokens, backoffs, nattempts, done, requeue = KEYS[6], KEYS[7], KEYS[8], KEYS[9], KEYS[10], KEYS[11]
 local mids_ready, mid_circle, ndry_runs, isleep_a, isleep_b = KEYS[12], KEYS[13], KEYS[14], KEYS[15], KEYS[16]
 local marker = 'end-of-circle'
 local with_v2 = ARGV[1] == '2'
 
--- The server's clock: workers on many machines agree on it. Redis before 7 wants to be told before a script that reads the clock writes.
+-- The server's clock, on which workers on all machines agree. Redis before 7 requires this call
+-- before a script that has read the clock writes.
 if redis.replicate_commands then redis.replicate_commands() end
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 
 local function number(hash, mid) return tonumber(redis.call('HGET', hash, mid)) or 0 end
 
--- state of a mid: nx, queued, locked or done; whether it backs off; whether a second version waits behind it.
+-- state returns the state of a mid (nx, queued, locked or done), whether it is in a backoff, and
+-- whether a second version waits behind it.
 local function state(mid)
 	if redis.call('HEXISTS', messages, mid) == 0 then return 'nx', false, false end
 	local backs_off = now < number(backoffs, mid)
@@ -23,8 +25,9 @@ local function state(mid)
 	return 'queued', backs_off, waits
 end
 
--- owns tells whether token is that of the lock. A lock taken by us has its token and its end in lock-tokens: a worker of a version that knows
--- no tokens, who takes the message after the lock ran out, changes the end; one that knows them changes the token.
+-- owns reports whether token is that of the lock. Our locks have their token and their end in
+-- lock-tokens. If another worker takes the message after the lock has expired, a version without
+-- tokens changes the end, and one with tokens changes the token.
 local function owns(mid, token)
 	local until_ms = redis.call('HGET', locks, mid)
 	return until_ms and redis.call('HGET', lock_tokens, mid) == token .. ':' .. until_ms
@@ -50,7 +53,7 @@ local function forget_requeue(mid)
 	redis.call('SREM', requeue, mid)
 end
 
--- forget removes all of a mid but its place in the circle.
+-- forget removes everything of a mid except its place in the circle.
 local function forget(mid)
 	unlock(mid)
 	forget_requeue(mid)
@@ -58,8 +61,8 @@ local function forget(mid)
 	redis.call('SREM', done, mid)
 end
 
--- requeue_now puts the second version in the place of the first. The mark in the set `requeue` alone, of versions before 3.2, means the same
--- content once more.
+-- requeue_now replaces the first version by the second. If there is only a mark in the set
+-- `requeue`, as in versions before 3.2, the second version has the same content.
 local function requeue_now(mid)
 	local content = redis.call('HGET', messages_rq, mid)
 	if content then redis.call('HSET', messages, mid, content) end
@@ -71,14 +74,14 @@ local function requeue_now(mid)
 	forget_requeue(mid)
 end
 
--- entry is what there is to tell of a mid; times in ms.
+-- entry returns what is reported about a mid; times are in ms.
 local function entry(mid)
 	local base, backs_off, waits = state(mid)
 	return {mid, base, backs_off and 1 or 0, waits and 1 or 0, number(nattempts, mid), number(udts, mid), number(backoffs, mid),
 		number(locks, mid)}
 end
 
--- fingerprint changes with whatever is kept of a mid.
+-- fingerprint returns a text that changes with everything that is stored about a mid.
 local function fingerprint(mid)
 	local all = {redis.call('SISMEMBER', done, mid), redis.call('SISMEMBER', requeue, mid)}
 	for _, hash in ipairs({messages, messages_rq, lock_times, lock_times_rq, udts, locks, lock_tokens, backoffs, nattempts}) do
@@ -88,7 +91,7 @@ local function fingerprint(mid)
 	return table.concat(all, ' ')
 end
 
--- wake ends the sleep of one worker: the sleepers wait for an element that is moved between two lists.
+-- wake wakes one worker: sleeping workers wait for an element that is moved between two lists.
 local function wake()
 	if redis.call('RPOPLPUSH', isleep_a, isleep_b) then return end
 	if redis.call('RPOPLPUSH', isleep_b, isleep_a) then return end

@@ -1,4 +1,5 @@
--- ARGV: version, mid, content, lock ms (0: the worker's), initial backoff ms, may update, may requeue, may reset the backoff (1 or 0 each).
+-- ARGV: version, mid, content, lock ms (0: the worker's), initial backoff ms, may update, may
+-- requeue, may reset the backoff (1 or 0 each).
 local mid, content, lock_ms, backoff = ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5])
 local may_update, may_requeue, may_reset = ARGV[6] == '1', ARGV[7] == '1', ARGV[8] == '1'
 local base, backs_off, waits = state(mid)
@@ -10,7 +11,7 @@ end
 local function wait_behind()
 	if waits and not may_update then return 'already-queued' end
 	set_or_drop(lock_times_rq, mid, lock_ms)
-	if with_v2 then redis.call('SADD', requeue, mid) end -- its workers look there only, and handle the first content again
+	if with_v2 then redis.call('SADD', requeue, mid) end -- its workers look only there, and handle the first content again
 	if with_v2 and redis.call('HGET', messages, mid) == content then
 		redis.call('HDEL', messages_rq, mid)
 	else
@@ -20,13 +21,13 @@ local function wait_behind()
 end
 
 if base == 'nx' then
-	forget(mid) -- an old version's removal leaves the keys that it does not know
+	forget(mid) -- old versions leave keys behind that they do not know
 	if redis.call('EXISTS', mid_circle) == 0 then redis.call('LPUSH', mid_circle, marker) end
 	redis.call('HSET', messages, mid, content)
 	redis.call('HSET', udts, mid, now)
 	set_or_drop(lock_times, mid, lock_ms)
 	set_backoff()
-	-- The list of ready ones comes before the circle, but workers of version 2 do not look into it.
+	-- The list of ready mids comes before the circle, but workers of version 2 do not look there.
 	redis.call('LPUSH', (with_v2 or backoff > 0) and mid_circle or mids_ready, mid)
 	wake()
 	return 'added'
@@ -34,8 +35,8 @@ end
 if base == 'queued' then
 	if not may_update and not may_reset then return 'already-queued' end
 	if may_update then
-		unlock(mid) -- who had it until its lock ran out had another content
-		-- A mark without a content of its own means the content of now.
+		unlock(mid) -- an expired lock belongs to a worker with the old content
+		-- A mark without its own content stands for the current content.
 		if waits then redis.call('HSETNX', messages_rq, mid, redis.call('HGET', messages, mid)) end
 		redis.call('HSET', messages, mid, content)
 		redis.call('HSETNX', udts, mid, now)
@@ -58,7 +59,7 @@ end
 local result = wait_behind()
 if result ~= 'already-queued' then
 	if with_v2 then
-		requeue_now(mid) -- its workers would forget a done one with what waits behind
+		requeue_now(mid) -- its workers would forget a done mid with its second version
 		redis.call('HDEL', backoffs, mid)
 	else
 		redis.call('LPUSH', mids_ready, mid)

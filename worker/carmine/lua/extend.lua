@@ -1,4 +1,4 @@
--- ARGV: version, mid, token, lock ms from now on. Answers 1, or 0 when the token is stale.
+-- ARGV: version, mid, token, lock ms from now on. Returns 1, or 0 if the token is stale.
 local mid, token = ARGV[2], ARGV[3]
 if not owns(mid, token) then return 0 end
 lock(mid, token, now + tonumber(ARGV[4]))

@@ -1,5 +1,5 @@
--- ARGV: version, how many bytes of contents are enough, mid… Answers {now, {fingerprint, entry, content, lock ms, content behind, lock ms
--- behind}…}; what is not there is false or 0.
+-- ARGV: version, number of content bytes after which to stop, mid… Returns {now, {fingerprint,
+-- entry, content, lock ms, content behind, lock ms behind}…}; missing values are false or 0.
 local all, bytes = {}, 0
 for i = 3, #ARGV do
 	local mid = ARGV[i]

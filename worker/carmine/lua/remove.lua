@@ -1,7 +1,9 @@
--- ARGV: version, then for each mid: mid, fingerprint. Removes the mids that still have their fingerprint; answers 1 or 0 for each.
+-- ARGV: version, then for each mid: mid, fingerprint. Removes the mids whose fingerprint has not
+-- changed. Returns 1 or 0 for each.
 
--- drop takes a mid out of its list. Mids come in the order of the lists, so it is near the end that is searched first. One that is in both lists
--- stays in the circle, where the next worker that comes by drops it: only versions that do so use both.
+-- drop removes a mid from its list. It searches from the end, because mids come in the order of the
+-- lists. A mid in both lists stays in the circle, where the next worker drops it: all versions that
+-- use both lists do so.
 local function drop(mid)
 	for _, list in ipairs({mids_ready, mid_circle}) do
 		if redis.call('LREM', list, -1, mid) > 0 then return end

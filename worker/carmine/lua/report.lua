@@ -1,4 +1,5 @@
--- ARGV: version, mid, token, done (1) or back to the queue (0), backoff ms (-1: none). Answers 1, or 0 when the token is stale.
+-- ARGV: version, mid, token, done (1) or back to the queue (0), backoff ms (-1: none). Returns 1, or
+-- 0 if the token is stale.
 local mid, token, is_done, backoff = ARGV[2], ARGV[3], ARGV[4] == '1', tonumber(ARGV[5])
 if not owns(mid, token) then return 0 end
 local _, _, waits = state(mid)
@@ -6,7 +7,7 @@ unlock(mid)
 if backoff >= 0 then redis.call('HSET', backoffs, mid, now + backoff) else redis.call('HDEL', backoffs, mid) end
 if is_done then
 	if waits and with_v2 then
-		requeue_now(mid) -- its workers would forget a done one with what waits behind
+		requeue_now(mid) -- its workers would forget a done mid with its second version
 	else
 		redis.call('SADD', done, mid)
 	end

@@ -1,9 +1,10 @@
--- ARGV: version, lock ms of messages without their own, how many at most, how many mids to look at, start of the tokens.
--- Answers {mids looked at, size of the queue, list to sleep on, ms until the first lock or backoff seen ends (-1: none), {mid, content, attempt, lock ms, udt, token}…}.
+-- ARGV: version, default lock ms, maximum number of messages, number of mids to examine, prefix of
+-- the tokens. Returns {mids examined, size of the queue, list to sleep on, ms until the first lock or
+-- backoff seen ends (-1: none), {mid, content, attempt, lock ms, udt, token}…}.
 local default_lock, count, steps, tokens = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4]), ARGV[5]
 local jobs, looked, worked, next_at = {}, 0, false, math.huge
 
--- examine looks at a mid that has just been moved to the left end of the circle.
+-- examine examines a mid that was just moved to the left end of the circle.
 local function examine(mid)
 	local base, backs_off, waits = state(mid)
 	if base == 'nx' then
@@ -40,7 +41,7 @@ while #jobs < count and looked < steps and looked < size do
 end
 if worked then redis.call('SET', ndry_runs, 0) end
 
--- Who sleeps waits for the element to come to the list that is empty now.
+-- Sleeping workers wait for the element to arrive in the list that is empty now.
 local bed = isleep_b
 if #jobs == 0 then
 	if redis.call('LLEN', isleep_b) > 0 then

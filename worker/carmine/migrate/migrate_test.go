@@ -231,7 +231,7 @@ func TestWhatTheBrokerDoesNotTake(t *testing.T) {
 }
 
 // TestUnreadable checks that unreadable content stays on Redis and is reported, unless it is moved
-// unchanged or not needed any more.
+// unchanged or no longer needed.
 func TestUnreadable(t *testing.T) {
 	p := start(t)
 	const frozen = "NPY\x00\xff"

@@ -1,5 +1,5 @@
-// Package nippy reads and writes values serialised ("frozen") by Nippy, the Clojure library that
-// Carmine stores its messages with.
+// Package nippy reads and writes values serialised ("frozen") by Nippy, the Clojure library with
+// which Carmine stores its messages.
 //
 // # Format
 //
@@ -7,9 +7,9 @@
 //
 //	'N' 'P' 'Y' meta   element
 //
-// The byte meta tells how the element is stored: 0 as it is; 1 Snappy, 8 LZ4, 20 Zstandard, 11
-// LZMA2 (compressed), the others up to 23 encrypted, or compressed by the user's own functions.
-// Before LZ4 and LZMA2 data stand four bytes with the uncompressed size.
+// The byte meta says how the element is stored: 0 unchanged; 1 Snappy, 8 LZ4, 20 Zstandard, 11
+// LZMA2 (compressed), the others up to 23 encrypted, or compressed by the user's own functions. LZ4
+// and LZMA2 data is preceded by the uncompressed size in four bytes.
 //
 // An element is a byte for its type, followed by the data of that type:
 //
@@ -42,5 +42,5 @@
 // # Bounds
 //
 // Thaw accepts at most 32 MiB of uncompressed data, 4 Mi elements, 512 levels, and numbers of 4096
-// bytes. It allocates nothing for a length before it knows that this many bytes are there.
+// bytes. It allocates memory for a length only if the input has that many bytes.
 package nippy

@@ -3,7 +3,7 @@ local backoff, lock, flags = tonumber(ARGV[4]), ARGV[5], ARGV[6]
 local update, requeue, reset = flags:find('u', 1, true), flags:find('q', 1, true), flags:find('b', 1, true)
 local job = key .. ':job:' .. mid
 
--- wait puts a queued job where it belongs after its backoff was set.
+-- wait moves a queued job to its place after its backoff was set.
 local function wait(place)
   if backoff > 0 then
     redis.call('ZREM', key .. ':ready', mid)

@@ -1,7 +1,7 @@
 local key, now, most, default = KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local ready, locked = key .. ':ready', key .. ':locked'
 
--- back makes ready what a set held until now.
+-- back makes the due members of a set ready.
 local function back(set)
   local over = redis.call('ZRANGEBYSCORE', set, '-inf', now)
   for _, mid in ipairs(over) do

@@ -6,7 +6,7 @@ import (
 	"fiveways.dev/fiveways/internal/core/message"
 )
 
-// AccessRequest asks for an access ticket, a thing of AMQP 0-8 that old clients still do.
+// AccessRequest asks for an access ticket. It dates from AMQP 0-8, and old clients still send it.
 type AccessRequest struct {
 	Realm     string
 	Exclusive bool

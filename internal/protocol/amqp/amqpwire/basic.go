@@ -317,7 +317,8 @@ func (*BasicGetEmpty) Append(dst []byte) []byte {
 	return append(dst, 0) // reserved
 }
 
-// BasicAck settles a delivery, or with Multiple all up to it; from a server it confirms publishes.
+// BasicAck settles one delivery or, with Multiple, all up to it. From a server it confirms
+// publishes.
 type BasicAck struct {
 	DeliveryTag uint64
 	Multiple    bool
@@ -419,7 +420,7 @@ func (*BasicRecoverOk) Decode(args []byte) error { return noArgs(args, IDBasicRe
 // Append implements Method.
 func (*BasicRecoverOk) Append(dst []byte) []byte { return appendID(dst, IDBasicRecoverOk) }
 
-// BasicNack refuses deliveries; from a server it refuses publishes.
+// BasicNack refuses deliveries. From a server it refuses publishes.
 type BasicNack struct {
 	DeliveryTag uint64
 	Multiple    bool

@@ -232,7 +232,7 @@ func (*ConnectionCloseOk) Decode(args []byte) error { return noArgs(args, IDConn
 // Append implements Method.
 func (*ConnectionCloseOk) Append(dst []byte) []byte { return appendID(dst, IDConnectionCloseOk) }
 
-// ConnectionBlocked tells a publisher that the server does not read for now.
+// ConnectionBlocked tells a publisher that the server has stopped reading.
 type ConnectionBlocked struct {
 	Reason string
 }
@@ -253,7 +253,7 @@ func (m *ConnectionBlocked) Append(dst []byte) []byte {
 	return message.AppendShortStr(dst, cut(m.Reason))
 }
 
-// ConnectionUnblocked ends ConnectionBlocked.
+// ConnectionUnblocked tells a publisher that the server reads again.
 type ConnectionUnblocked struct{}
 
 // ID is IDConnectionUnblocked.

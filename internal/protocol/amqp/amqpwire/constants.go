@@ -17,7 +17,7 @@ const (
 const (
 	// FrameEnd is the octet that closes every frame.
 	FrameEnd uint8 = 206
-	// FrameOverhead is the number of bytes of a frame beside its payload: type, channel, size and
+	// FrameOverhead is the number of bytes of a frame besides its payload: type, channel, size and
 	// end octet.
 	FrameOverhead = frameHeaderSize + 1
 	// MinFrameMax is the smallest frame_max that a peer may ask for (constant frame-min-size).
@@ -26,7 +26,7 @@ const (
 	frameHeaderSize = 7
 )
 
-// Classes, as content headers and close methods name them.
+// Class ids, as content headers and close methods use them.
 const (
 	ClassConnection uint16 = 10
 	ClassChannel    uint16 = 20
@@ -38,8 +38,8 @@ const (
 	ClassTx         uint16 = 90
 )
 
-// maxPayload is the largest payload that fits a frame of frameMax bytes, where frameMax 0 means no
-// limit but that of the size field.
+// maxPayload returns the largest payload that fits a frame of frameMax bytes. 0 means no limit
+// except that of the size field.
 func maxPayload(frameMax uint32) int {
 	if frameMax == 0 {
 		return math.MaxUint32

@@ -26,26 +26,26 @@ func ParseContentHeader(payload []byte) (class uint16, bodySize uint64, props []
 	return binary.BigEndian.Uint16(payload), binary.BigEndian.Uint64(payload[4:]), payload[ContentHeaderSize:], nil
 }
 
-// contentSize is what AppendContent appends, in bytes.
+// contentSize returns the number of bytes that AppendContent appends.
 func contentSize(props, body int, frameMax uint32) int {
 	size := FrameOverhead + ContentHeaderSize + props + body
 	switch perFrame := bodyPerFrame(frameMax); {
 	case body == 0:
 		return size
-	case body <= perFrame: // nearly always: no division
+	case body <= perFrame: // the usual case needs no division
 		return size + FrameOverhead
 	default:
 		return size + (body+perFrame-1)/perFrame*FrameOverhead
 	}
 }
 
-// bodyPerFrame is how much of a body one frame carries, at least one byte so that splitting always
-// ends.
+// bodyPerFrame returns how many bytes of a body fit one frame. It is at least one, so that
+// splitting always ends.
 func bodyPerFrame(frameMax uint32) int { return max(1, maxPayload(frameMax)) }
 
 // AppendContent appends the header frame and the body frames of a message, the body split at
 // frameMax (bytes per frame with framing, 0 for no limit). An empty body has no body frame. The
-// header frame is never split: the protocol has no way to.
+// protocol does not allow the header frame to be split.
 func AppendContent(dst []byte, channel uint16, props, body []byte, frameMax uint32) []byte {
 	dst = slices.Grow(dst, contentSize(len(props), len(body), frameMax))
 	dst = appendFrameHeader(dst, FrameHeader, channel, ContentHeaderSize+len(props))
@@ -64,15 +64,16 @@ func AppendContent(dst []byte, channel uint16, props, body []byte, frameMax uint
 }
 
 // AppendDeliver appends a whole basic.deliver of env: method, header and body frames. It grows dst
-// once for all of them, and copies exchange and key in one go: an envelope begins with the very
-// bytes that end the arguments of basic.deliver.
+// once for all of them, and copies exchange and key at once, because an envelope begins with the
+// same bytes that end the arguments of basic.deliver.
 func AppendDeliver(
 	dst []byte, channel uint16, consumerTag string, tag uint64, redelivered bool, env message.Envelope, frameMax uint32,
 ) []byte {
 	return AppendDeliverWith(dst, channel, consumerTag, tag, redelivered, env, nil, frameMax)
 }
 
-// AppendDeliverWith is AppendDeliver with other properties than those of env; nil: with those.
+// AppendDeliverWith is AppendDeliver with props instead of the properties of env, unless props is
+// nil.
 func AppendDeliverWith(
 	dst []byte, channel uint16, consumerTag string, tag uint64, redelivered bool, env message.Envelope, props []byte, frameMax uint32,
 ) []byte {
@@ -154,8 +155,8 @@ func appendSettle(dst []byte, channel uint16, id MethodID, tag uint64, flags byt
 	return append(dst, flags, FrameEnd)
 }
 
-// cut shortens a text meant for people to what a short string holds, at a character boundary, and
-// shows that it did.
+// cut shortens a text for people to the size of a short string. It cuts at a character boundary and
+// marks the cut.
 func cut(text string) string {
 	if len(text) <= message.MaxShortStr {
 		return text

@@ -5,28 +5,28 @@ import (
 	"fmt"
 )
 
-// The ways in which a byte stream can fail to be AMQP. Match with errors.Is; errors.As gives a
+// The errors of a byte stream that is not valid AMQP. Match with errors.Is; errors.As gives a
 // *FrameError or *UnknownMethodError with the values.
 var (
 	// ErrFrameTooLarge reports a frame beyond the negotiated maximum.
 	ErrFrameTooLarge = errors.New("amqpwire: frame too large")
-	// ErrFrameEnd reports a frame that does not close with FrameEnd.
+	// ErrFrameEnd reports a frame that does not end with FrameEnd.
 	ErrFrameEnd = errors.New("amqpwire: invalid frame end")
 	// ErrFrameType reports a frame type that the protocol does not have.
 	ErrFrameType = errors.New("amqpwire: unknown frame type")
 	// ErrUnknownMethod reports a class and method id that the protocol does not have.
 	ErrUnknownMethod = errors.New("amqpwire: unknown method")
-	// ErrMalformedMethod reports arguments that are not those of their method.
+	// ErrMalformedMethod reports arguments that do not fit their method.
 	ErrMalformedMethod = errors.New("amqpwire: malformed method")
-	// ErrNotUTF8 reports a short string that is no text; ErrMalformedMethod comes with it.
+	// ErrNotUTF8 reports a short string that is not UTF-8. The error also wraps ErrMalformedMethod.
 	ErrNotUTF8 = errors.New("amqpwire: malformed UTF-8 in a short string")
-	// ErrMalformedHeader reports a content header that is not one.
+	// ErrMalformedHeader reports an invalid content header.
 	ErrMalformedHeader = errors.New("amqpwire: malformed content header")
-	// ErrWeight reports a content header with a weight, which no class has.
+	// ErrWeight reports a content header whose weight is not 0.
 	ErrWeight = errors.New("amqpwire: content header with a weight")
 )
 
-// FrameError is a frame that cannot be accepted. The stream cannot be read any further.
+// FrameError is an invalid frame. The rest of the stream cannot be parsed.
 type FrameError struct {
 	Kind    error  // ErrFrameTooLarge, ErrFrameEnd or ErrFrameType
 	Type    uint8  // as announced
@@ -50,7 +50,7 @@ func (e *FrameError) Error() string {
 // Unwrap makes errors.Is match Kind.
 func (e *FrameError) Unwrap() error { return e.Kind }
 
-// Reason is the term by which RabbitMQ names the fault at the end of its close text.
+// Reason returns RabbitMQ's term for the fault, which ends its close text.
 func (e *FrameError) Reason() string {
 	switch e.Kind {
 	case ErrFrameTooLarge:

@@ -11,11 +11,11 @@ type Frame struct {
 
 // ParseFrame parses the frame at the start of buf and returns it with the number of bytes that it
 // takes. If buf does not hold a whole frame yet, n is 0 and err nil. An error is a *FrameError;
-// size and type are judged by the seven bytes of the frame header alone, so a frame that is refused
-// is never waited for.
+// Size and type are checked as soon as the seven bytes of the frame header are there, so ParseFrame
+// never waits for the rest of a frame that it refuses.
 //
 // maxFrame is the negotiated frame_max in bytes, 0 for no limit. Like RabbitMQ, ParseFrame lets a
-// payload use the eight bytes of framing too, because clients exist that count so.
+// payload use the eight bytes of framing too, because some clients count this way.
 func ParseFrame(buf []byte, maxFrame uint32) (f Frame, n int, err error) {
 	if len(buf) < frameHeaderSize {
 		return Frame{}, 0, nil
@@ -49,8 +49,8 @@ func appendFrameHeader(dst []byte, frameType uint8, channel uint16, size int) []
 	return append(dst, frameType, byte(channel>>8), byte(channel), byte(size>>24), byte(size>>16), byte(size>>8), byte(size))
 }
 
-// AppendMethodFrame appends m as a whole frame. Method frames cannot be split: a method beyond the
-// negotiated frame_max must be refused before.
+// AppendMethodFrame appends m as a whole frame. Method frames cannot be split, so the caller must
+// refuse a method that exceeds the negotiated frame_max.
 func AppendMethodFrame(dst []byte, channel uint16, m Method) []byte {
 	start := len(dst)
 	dst = appendFrameHeader(dst, FrameMethod, channel, 0)

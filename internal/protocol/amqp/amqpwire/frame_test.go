@@ -63,7 +63,7 @@ func TestParseFrameLimit(t *testing.T) {
 		ok       bool
 	}{
 		{4088, 4096, true},
-		{4096, 4096, true}, // counts the framing apart
+		{4096, 4096, true}, // the client does not count the framing
 		{4097, 4096, false},
 		{100000, 0, true},
 	} {

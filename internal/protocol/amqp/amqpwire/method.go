@@ -42,7 +42,7 @@ func (id MethodID) HasContent() bool {
 	return false
 }
 
-// SplitMethod splits the payload of a method frame. args aliases it.
+// SplitMethod splits the payload of a method frame into id and arguments. args aliases payload.
 func SplitMethod(payload []byte) (id MethodID, args []byte, err error) {
 	r := message.NewReader(payload)
 	id = MethodID(r.Uint32())
@@ -70,7 +70,7 @@ func DecodeMethod(payload []byte) (Method, error) {
 	return m, nil
 }
 
-// done is the end of every Decode: nothing may have been missing and nothing may be left.
+// done ends every Decode. It returns an error if arguments were missing or bytes are left.
 func done(r *message.Reader, id MethodID) error {
 	if r.Err() == nil && r.Len() == 0 {
 		return nil
@@ -78,7 +78,7 @@ func done(r *message.Reader, id MethodID) error {
 	return malformed(r, id)
 }
 
-// malformed is apart from done so that done can be inlined.
+// malformed is separate so that done can be inlined.
 func malformed(r *message.Reader, id MethodID) error {
 	if err := r.Err(); err != nil {
 		return fmt.Errorf("%w: %v: %w", ErrMalformedMethod, id, err)
@@ -94,8 +94,8 @@ func noArgs(args []byte, id MethodID) error {
 
 func shortString(r *message.Reader) string { return string(r.ShortStr()) }
 
-// name is shortString for what clients name or ask for, which is text. What messages carry may be
-// any bytes.
+// name reads a short string that names something, which must be UTF-8. Short strings of messages
+// may hold any bytes.
 func name(r *message.Reader) string {
 	b := r.ShortStr()
 	if !utf8.Valid(b) {
@@ -110,7 +110,7 @@ func appendID(dst []byte, id MethodID) []byte {
 	return append(dst, byte(id>>24), byte(id>>16), byte(id>>8), byte(id))
 }
 
-// bit is one bit argument that stands alone.
+// bit encodes a bit argument that stands alone.
 func bit(set bool) byte {
 	if set {
 		return 1
@@ -118,8 +118,8 @@ func bit(set bool) byte {
 	return 0
 }
 
-// bits packs up to eight bit arguments that stand next to each other into one octet, the first in
-// the lowest bit (section 4.2.5.2).
+// bits packs up to eight consecutive bit arguments into one octet, the first in the lowest bit
+// (section 4.2.5.2).
 func bits(flags ...bool) byte {
 	var octet byte
 	for i, set := range flags {

@@ -16,8 +16,8 @@ var args = message.Table{{Name: "k", Value: int32(1)}}
 
 const argsWire = "\x00\x00\x00\x07\x01kI\x00\x00\x00\x01"
 
-// samples has each method once, with the payload that the specification gives it. Bits are chosen
-// so that a swapped pair shows.
+// samples has each method once, with the payload that the specification gives it. The bits are
+// chosen so that swapping two of them is noticed.
 var samples = []struct {
 	m    Method
 	wire string
@@ -130,7 +130,7 @@ func TestMethods(t *testing.T) {
 	}
 }
 
-// TestDecodeReplaces holds for methods that are decoded again and again into the same value.
+// TestDecodeReplaces is for methods that are decoded repeatedly into the same value.
 func TestDecodeReplaces(t *testing.T) {
 	m := BasicPublish{Exchange: []byte("old"), RoutingKey: []byte("old"), Mandatory: true, Immediate: true}
 	if err := m.Decode([]byte("\x00\x00\x00\x01k\x00")); err != nil {
@@ -178,7 +178,7 @@ func TestReplyTextIsCut(t *testing.T) {
 	if err := got.Decode(m.Append(nil)[4:]); err != nil || got.ReplyText != strings.Repeat("x", 251)+"..." {
 		t.Errorf("a character across what is left: %q, %v", got.ReplyText, err)
 	}
-	m.ReplyText = strings.Repeat("\x80", 300) // not text at all: still no more than fits
+	m.ReplyText = strings.Repeat("\x80", 300) // invalid UTF-8 is cut to the limit as well
 	if err := got.Decode(m.Append(nil)[4:]); err != nil || len(got.ReplyText) < 250 {
 		t.Errorf("bytes that are no text: %d bytes, %v", len(got.ReplyText), err)
 	}

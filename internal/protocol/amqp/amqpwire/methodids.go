@@ -77,7 +77,7 @@ const (
 	IDTxRollbackOk MethodID = 90<<16 | 31
 )
 
-// methods knows every method by its id. It is never changed.
+// methods has every method by its id. It is never changed.
 var methods = map[MethodID]struct {
 	name  string
 	alloc func() Method

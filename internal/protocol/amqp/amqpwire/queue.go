@@ -188,7 +188,7 @@ func (m *QueueDelete) Append(dst []byte) []byte {
 	return append(dst, bits(m.IfUnused, m.IfEmpty, m.NoWait))
 }
 
-// QueueDeleteOk confirms QueueDelete with the number of messages that went with it.
+// QueueDeleteOk confirms QueueDelete with the number of messages deleted with the queue.
 type QueueDeleteOk struct {
 	MessageCount uint32
 }

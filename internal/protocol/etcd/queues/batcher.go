@@ -61,13 +61,13 @@ func (d *Batcher) room(n int) []byte {
 	return b
 }
 
-// pendingPut is a put whose message is not confirmed yet. It implements broker.Confirmer.
+// pendingPut is a put whose message is not confirmed yet. It implements shardlog.Confirmer.
 type pendingPut struct {
 	n    *Namespace
 	call PutCall
 }
 
-// Confirmed implements broker.Confirmer.
+// Confirmed implements shardlog.Confirmer.
 func (p *pendingPut) Confirmed(_, _ uint64, ok bool) {
 	p.call.PutDone(p.n.Clock.Current(), p.n.refused(ok))
 }
@@ -106,14 +106,14 @@ func (d *Batcher) StartPut(key, value []byte, call PutCall) bool {
 }
 
 // pendingDelete is a delivery whose acknowledgement is not confirmed yet. It implements
-// broker.Confirmer.
+// shardlog.Confirmer.
 type pendingDelete struct {
 	c    *consumer
 	h    hold
 	call DeleteCall
 }
 
-// Confirmed implements broker.Confirmer.
+// Confirmed implements shardlog.Confirmer.
 func (p *pendingDelete) Confirmed(_, _ uint64, ok bool) {
 	p.c.settled(p.h)
 	var err error

@@ -15,7 +15,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/etcd/qkey"
 )
 
-// consumer is one consumer of a queue with the deliveries that it holds. It is the broker.Sink of
+// consumer is one consumer of a queue with the deliveries that it holds. It is the shard.Sink of
 // its session.
 type consumer struct {
 	n             *Namespace

@@ -117,7 +117,7 @@ func (n *Namespace) target(who Caller, name []byte) (*broker.Session, shard.Targ
 // confirmation receives the outcome of a publish or an acknowledgement.
 type confirmation chan bool
 
-// Confirmed implements catalog.Confirmer.
+// Confirmed implements shardlog.Confirmer.
 func (c confirmation) Confirmed(_, _ uint64, ok bool) { c <- ok }
 
 // refused returns the error of a publish that was not confirmed, or nil if ok.

@@ -45,7 +45,7 @@ func (d *Command) Takes(n int) bool { return n == d.Arity || d.Arity < 0 && n >=
 // SemaphoreGroup is the group of the commands about task semaphores.
 const SemaphoreGroup = "semaphores"
 
-// Keys tells which arguments of a command name queues or semaphores, in the form of Redis' COMMAND:
+// Keys describes which arguments of a command name queues or semaphores, as in Redis' COMMAND:
 // every Step-th argument from First to Last. A negative Last counts from the end. The zero value
 // means none.
 type Keys struct{ First, Last, Step int }

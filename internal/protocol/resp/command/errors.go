@@ -141,5 +141,5 @@ func SubSyntax(args [][]byte) Error {
 // MostQuoted is the maximum number of bytes of client input that an error repeats.
 const MostQuoted = 128
 
-// Quoted returns the prefix of b that an error may repeat.
+// Quoted returns the part of b that an error may repeat.
 func Quoted(b []byte) []byte { return b[:min(len(b), MostQuoted)] }

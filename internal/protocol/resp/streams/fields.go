@@ -15,8 +15,8 @@ import (
 // An entry of a stream is stored as a message. The value of its field "body" becomes the body, and
 // the other fields become headers in their order. When a message is read as an entry, the body
 // comes first, and is omitted if it is empty and there are headers. Fields that would not survive
-// this conversion are kept in an extra header or, if they are large, as the body, which the content
-// type then tells.
+// this conversion are kept in an extra header or, if they are large, as the body, with a special
+// content type.
 const (
 	bodyField   = "body"
 	exactHeader = "x-stream-fields"

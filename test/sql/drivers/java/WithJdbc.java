@@ -95,7 +95,7 @@ public final class WithJdbc {
         data.put("k", "v ü \"'\\");
         data.put("null", null);
         String iid = null;
-        // often enough for the driver to prepare the statement on the server and to ask for binary results
+        // often enough for the driver to prepare the statement on the server and request binary results
         try (PreparedStatement post = c.prepareStatement("select mbus4.post(?, ?, properties => ?::hstore)")) {
             for (int i = 0; i < 12; i++) {
                 data.put("n", Integer.toString(i));

@@ -5,7 +5,7 @@ const Cursor = require('pg-cursor')
 
 const url = process.env.SQL_URL
 
-// hstore in node-postgres is a parser of one's own, found by the type's OID.
+// node-postgres needs a parser for hstore, registered for the type's OID.
 function parseHstore (text) {
   const pairs = {}
   for (const m of text.matchAll(/"((?:[^"\\]|\\.)*)"=>(?:NULL|"((?:[^"\\]|\\.)*)")/g)) {
@@ -46,7 +46,7 @@ async function main () {
   assert.deepStrictEqual(got, [[iid]])
   assert.strictEqual((await client.query("select * from mbus4.consume('with_pg')")).rowCount, 0)
 
-  // types; the driver's own readers of binary doubles, times and arrays are not right with any server, so these are text only
+  // types; the driver's readers of binary doubles, times and arrays are wrong with any server, so these are text only
   for (const binary of [false, true]) {
     const row = (await client.query({
       text: 'select $1::int as i, $2::bigint as b, $3::text as t, $4::bool as o', values: [1, '1099511627776', 'ü', true], binary
@@ -56,7 +56,7 @@ async function main () {
   const texts = (await client.query('select $1::float8 as f, $2::int[] as a, $3::timestamptz as z', [0.1, [1, null, 3], '2024-02-29T12:00:00.5Z'])).rows[0]
   assert.deepStrictEqual(texts, { f: 0.1, a: [1, null, 3], z: new Date('2024-02-29T12:00:00.500Z') })
 
-  // a named statement, many times
+  // a named statement, executed repeatedly
   for (let i = 0; i < 20; i++) {
     await client.query({ name: 'post', text: "select mbus4.post('with_pg', hstore('n', $1::text))", values: [String(i)] })
   }
@@ -83,7 +83,7 @@ async function main () {
   await client.query('begin; begin; rollback')
   assert.ok(notices.some((n) => n.includes('already a transaction')), notices.join())
 
-  // cancel, as the pool of another connection does it
+  // cancel, as another connection of the pool does it
   const pid = await one('select pg_backend_pid()')
   assert.strictEqual(pid, client.processID)
   const sleep = client.query('select pg_sleep(60)')

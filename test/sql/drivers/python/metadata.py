@@ -1,4 +1,7 @@
-"""Has libraries ask about the catalogs: asyncpg, SQLAlchemy's inspector, Django's inspectdb, psycopg. Prints each answer's shape, or the error."""
+"""Lets libraries query the catalogs: asyncpg, SQLAlchemy's inspector, Django's inspectdb, psycopg.
+
+Prints the shape of each answer, or the error.
+"""
 import asyncio
 import contextlib
 import io

@@ -1,4 +1,4 @@
-"""psycopg 2: text protocol only, parameters are put into the statement by the client."""
+"""psycopg 2: text protocol only; the client inserts parameters into the statement."""
 import io
 import os
 import threading
@@ -29,7 +29,7 @@ assert got[:4] == (iid, {"k": "v ü \"'\\", "null": None}, {"STATE": "DONE"}, "w
 assert got[4].year >= 2024 and got[5] is not None, got
 assert [c.name for c in cur.description] == ["iid", "data", "properties", "?column?", "added", "received"]
 
-# rollback brings it back, commit does not
+# a rollback returns it, a commit does not
 conn.rollback()
 cur.execute("select count(*) from mbus4.consume('with_psycopg2')")
 assert cur.fetchone() == (1,) and conn.get_transaction_status() == TRANSACTION_STATUS_INTRANS

@@ -20,7 +20,7 @@ conn.execute("select mbus4.create_queue('with_psycopg3', 64)")
 value = {"k": "v ü \"'\\", "null": None}
 iid = conn.execute("select mbus4.post('with_psycopg3', %s, properties => %s)", (value, {"STATE": "DONE"})).fetchone()[0]
 
-# rollback brings a message back, a block commits
+# a rollback returns a message, a block commits
 try:
     with conn.transaction():
         got = conn.execute("select iid, data, properties, added from mbus4.consume('with_psycopg3')").fetchone()
@@ -59,7 +59,7 @@ with conn.pipeline(), conn.cursor() as cur:
     cur.executemany("select mbus4.post('with_psycopg3', hstore('n', %s::text))", [(str(i),) for i in range(50)], returning=True)
 assert conn.execute("select count(*) from mbus4.consumen_with_psycopg3_by_default(100)").fetchone() == (50,)
 
-# a server-side cursor, and rows as they come
+# a server-side cursor, and streamed rows
 with conn.transaction(), conn.cursor("pieces") as named:
     named.itersize = 7
     named.execute("select i from generate_series(1, 30) i where i > %s", (3,))
