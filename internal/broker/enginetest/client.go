@@ -37,7 +37,7 @@ func NewClient(t testing.TB, b *broker.Broker) *Client {
 	return c
 }
 
-// Deliver implements catalog.Sink.
+// Deliver implements shard.Sink.
 func (c *Client) Deliver(ds []shard.Delivery) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -45,7 +45,7 @@ func (c *Client) Deliver(ds []shard.Delivery) {
 	c.cond.Broadcast()
 }
 
-// Cancelled implements catalog.Sink.
+// Cancelled implements shard.Sink.
 func (c *Client) Cancelled(k *shard.Consumer) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -65,7 +65,7 @@ func (c *Client) Cancellations() int {
 	return len(c.ended)
 }
 
-// Confirmed implements catalog.Confirmer.
+// Confirmed implements shardlog.Confirmer.
 func (c *Client) Confirmed(from, to uint64, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

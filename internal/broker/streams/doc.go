@@ -6,7 +6,7 @@
 // in no log, and removes nothing.
 //
 // The package keeps nothing beside the queue: entries, groups and pending entries are in
-// core/stream.Stream, which is changed through broker.Context.Facts. The shard assigns the ids of
+// core/stream.Stream, which is changed through shard.Context.Facts. The shard assigns the ids of
 // published entries.
 //
 // Invariants:

@@ -27,7 +27,7 @@ type Log struct {
 	outcome  Outcome
 	cause    error  // the outcome of the group that fails
 	lost     bool   // once it has failed, groups that the store has also fail
-	failed   error  // nothing is written any more
+	failed   error  // later groups are not written
 	inFlight int    // calls that the store has and that are not done
 	refused  []call // rejected calls, whose dones are called once none is in flight
 	watchers []func(store.State)

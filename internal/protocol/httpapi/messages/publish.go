@@ -174,7 +174,7 @@ type confirmation struct {
 	ok   bool // guarded by mu until done
 }
 
-// Confirmed implements catalog.Confirmer.
+// Confirmed implements shardlog.Confirmer.
 func (c *confirmation) Confirmed(_, _ uint64, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
