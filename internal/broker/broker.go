@@ -13,6 +13,7 @@ import (
 	"fiveways.dev/fiveways/internal/authn"
 	"fiveways.dev/fiveways/internal/broker/shard"
 	"fiveways.dev/fiveways/internal/broker/shardlog"
+	"fiveways.dev/fiveways/internal/core/catalog"
 	"fiveways.dev/fiveways/internal/core/dispatch"
 	"fiveways.dev/fiveways/internal/core/message"
 	"fiveways.dev/fiveways/internal/core/routing"
@@ -47,7 +48,7 @@ type Options struct {
 	// it asks for none. nil: messages stand in the order of their arrival.
 	Order func(env message.Envelope) (at dispatch.Place, ok bool)
 	// Policies turn parameters into rules; nil: there are no policies.
-	Policies Policies
+	Policies catalog.Policies
 	// StateMachines have entries in the log beside those of the queues, each under its number
 	// (statemachine.Keys, statemachine.Semaphores). A machine that is not given here takes no
 	// entries; those that the log holds stay as they are.

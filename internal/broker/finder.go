@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/core/failure"
 	"fiveways.dev/fiveways/internal/core/routing"
 )
 
@@ -19,14 +21,14 @@ func (s *Session) Finder() Finder { return Finder{s} }
 
 // The actions on a queue that permissions distinguish.
 const (
-	Configuring = toConfigure
-	Reading     = toRead
-	Writing     = toWrite
+	Configuring = catalog.Configure
+	Reading     = catalog.Read
+	Writing     = catalog.Write
 )
 
 // May reports whether the user may do something (Configuring, Reading or Writing) to a queue, which
 // need not exist. Errors: ErrAccessRefused.
-func (f Finder) May(action, queue string) error { return f.s.may(action, "queue", queue) }
+func (f Finder) May(action, queue string) error { return f.s.May(action, "queue", queue) }
 
 // Queue finds a queue to which the session may do something. With create, a missing queue is
 // declared, durable and without other properties, and removed when it is idle. Errors:
@@ -97,7 +99,7 @@ func (f Finder) QueuesFrom(id uint64, n int) (queues []*shard.Queue, next uint64
 // IfGone turns ErrQueueNotFound into ErrFindAgain, for a queue that had been found and was deleted
 // since.
 func IfGone(err error) error {
-	if errors.Is(err, ErrQueueNotFound) {
+	if errors.Is(err, failure.ErrQueueNotFound) {
 		return ErrFindAgain
 	}
 	return err
