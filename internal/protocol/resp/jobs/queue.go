@@ -145,8 +145,5 @@ func queueNames(c command.Conn, args [][]byte) {
 			names = append(names, q.Name)
 		}
 	}
-	w.Array(len(names))
-	for _, name := range names {
-		w.BulkString(name)
-	}
+	w.Strings(names)
 }
