@@ -13,6 +13,7 @@ import (
 	"fiveways.dev/fiveways/internal/authn"
 	"fiveways.dev/fiveways/internal/broker/shard"
 	"fiveways.dev/fiveways/internal/broker/shardlog"
+	"fiveways.dev/fiveways/internal/core/catalog"
 	"fiveways.dev/fiveways/internal/core/dispatch"
 	"fiveways.dev/fiveways/internal/core/message"
 	"fiveways.dev/fiveways/internal/core/routing"
@@ -46,7 +47,7 @@ type Options struct {
 	// none. nil: messages stay in order of arrival.
 	Order func(env message.Envelope) (at dispatch.Place, ok bool)
 	// Policies turn parameters into rules; nil: there are no policies.
-	Policies Policies
+	Policies catalog.Policies
 	// StateMachines have entries in the log in addition to the queues, each under its number
 	// (statemachine.Keys, statemachine.Semaphores). A machine that is missing here accepts no
 	// entries; those already in the log stay there.
@@ -147,13 +148,16 @@ func Open(fs vfs.FS, dir string, o Options) (*Broker, error) {
 	return b, nil
 }
 
-// newBroker returns a broker without its shards and state machines.
-func newBroker(o Options, fs vfs.FS, dir string) *Broker {
-	return &Broker{
+// newBroker returns a broker whose shards and state machines are empty, and do not run.
+func newBroker(o Options, st *store.Store, fs vfs.FS, dir string) *Broker {
+	b := &Broker{
 		opts: o, log: o.Logger, fs: fs, dir: dir, stop: make(chan struct{}), hurry: make(chan struct{}),
 		sessions: newSessions(), removals: removals{wake: make(chan struct{}, 1)},
 		groupBytes: o.MaxGroupBytes,
 	}
+	b.newSet(st)
+	b.machines = newMachines(b)
+	return b
 }
 
 // start starts the goroutines.
@@ -171,10 +175,10 @@ func (b *Broker) start() {
 }
 
 // newSet creates the shards that the options request. Recovery adds those that the data has.
-func (b *Broker) newSet(st, scratch *store.Store, log shardlog.Log) {
+func (b *Broker) newSet(st *store.Store) {
 	o := &b.opts
 	b.set = shard.NewSet(shard.Config{
-		Log: log, Store: st, Scratch: scratch, Sync: o.Sync, Shards: o.Shards, MemoryLimit: o.MemoryLimit, LookBytes: max(o.MemoryLimit/4, shard.MinLookBytes),
+		Store: st, Sync: o.Sync, Shards: o.Shards, MemoryLimit: o.MemoryLimit, LookBytes: max(o.MemoryLimit/4, shard.MinLookBytes),
 		Order: o.Order, Traces: o.Traces, Tap: o.Tap, Logger: o.Logger, Now: o.Now, Definer: hooks{b},
 	})
 }
@@ -184,10 +188,10 @@ func (b *Broker) newSet(st, scratch *store.Store, log shardlog.Log) {
 // goroutine that writes them, which ends when the store is closed.
 func (b *Broker) checkpointUnlessStuck(last *sync.WaitGroup) error {
 	stuck := make(chan struct{})
-	var once sync.Once
+	giveUp := sync.OnceFunc(func() { close(stuck) })
 	b.set.Log.Watch(func(s store.State) {
 		if s.Health != store.Healthy {
-			once.Do(func() { close(stuck) })
+			giveUp()
 		}
 	})
 	if b.set.Log.State().Health != store.Healthy {

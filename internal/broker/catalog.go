@@ -40,7 +40,7 @@ func (h hooks) Build(def *catalog.Queue) {
 
 // Place chooses the shards in turn. Queues of a virtual host whose messages wait for each other are
 // all on one shard: that of the newest of them, or one chosen by the virtual host's name.
-func (h hooks) Place(def *catalog.VHost, id uint64, p *QueuePolicy) uint32 {
+func (h hooks) Place(def *catalog.VHost, id uint64, p *catalog.QueuePolicy) uint32 {
 	shards := h.b.set.All
 	if !p.ConsumeAfter {
 		return shards[int(id)%len(shards)].ID
@@ -70,12 +70,12 @@ func (h hooks) Removed(def *catalog.Queue) {
 	}
 }
 
-func (h hooks) LimitVHost(v *catalog.VHost, limits Limits) {
+func (h hooks) LimitVHost(v *catalog.VHost, limits catalog.Limits) {
 	h.b.setLimits(shard.VHostOf(v).Rate(), limits)
 }
 
 // LimitUser sets the rates of a user for all its sessions.
-func (h hooks) LimitUser(user string, limits Limits) {
+func (h hooks) LimitUser(user string, limits catalog.Limits) {
 	l, _ := h.b.userRates.LoadOrStore(user, &throttle.Limit{})
 	h.b.setLimits(l.(*throttle.Limit), limits)
 }
@@ -129,7 +129,7 @@ func (b *Broker) vhost(name string) (*shard.VHost, bool) {
 }
 
 // findVHost returns a virtual host, or nil if it was deleted.
-func (b *Broker) findVHost(id VHostID) *shard.VHost {
+func (b *Broker) findVHost(id catalog.VHostID) *shard.VHost {
 	if v, ok := b.vhost(id.Name); ok && v.Made == id.Made {
 		return v
 	}
@@ -163,7 +163,7 @@ func (b *Broker) enforce(v *catalog.VHost) *sync.WaitGroup {
 	v.Compile()
 	type governed struct {
 		q *shard.Queue
-		r *Ruling
+		r *catalog.Ruling
 	}
 	rulings := map[*shard.Shard][]governed{}
 	for _, id := range v.Table().Queues() {

@@ -60,7 +60,7 @@ func (s *Session) find(c Command) error {
 		}
 		s.b.journal.Settle()
 	}
-	o.Err = s.noQueue(o.Queue)
+	o.Err = s.NoQueue(o.Queue)
 	return o.Err
 }
 
@@ -125,7 +125,7 @@ func (s *Session) doAgain(c Command) error {
 		}
 	}
 	if errors.Is(o.Err, ErrFindAgain) {
-		o.Err = s.noQueue(o.Queue)
+		o.Err = s.NoQueue(o.Queue)
 	}
 	return nil
 }
@@ -176,7 +176,7 @@ func (t *tripping) send(s *Session) (failed error) {
 		if ok {
 			sent++
 		} else {
-			failed = ErrClosed
+			failed = failure.ErrClosed
 		}
 		owes = owes || wrote
 	}
@@ -246,7 +246,7 @@ func runCommand(c Command) {
 func runOn(at shard.Context, c Command) error {
 	if at.Content().Stream != nil {
 		if _, ok := c.(ofStreams); !ok {
-			return at.Queue().Fail(ErrWrongKind)
+			return at.Queue().Fail(failure.ErrWrongKind)
 		}
 	}
 	return c.Run(at)
@@ -271,7 +271,7 @@ func (s *Session) at(sh *shard.Shard, fn func()) error {
 	done := make(chan struct{})
 	owes, ok := sh.Submit(&s.client, shard.Op{Kind: shard.OpCall, Extra: func() { fn(); close(done) }}, true)
 	if !ok {
-		return ErrClosed
+		return failure.ErrClosed
 	}
 	if owes {
 		s.b.set.Commit()

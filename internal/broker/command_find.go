@@ -6,12 +6,13 @@ import (
 
 	"fiveways.dev/fiveways/internal/broker/shard"
 	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/core/failure"
 )
 
 // writable finds a queue that the session may publish to. With create, a missing one is declared:
 // durable, with default settings, and deleted once it is empty and unused (implicit.go).
 func (s *Session) writable(name string, create bool) (*shard.Queue, error) {
-	if err := s.may(toWrite, "queue", name); err != nil {
+	if err := s.May(Writing, "queue", name); err != nil {
 		return nil, err
 	}
 	s.batch.Publishes = true
@@ -21,7 +22,7 @@ func (s *Session) writable(name string, create bool) (*shard.Queue, error) {
 // readable finds a queue that the session may take from.
 func (s *Session) readable(name string) (*shard.Queue, error) {
 	s.Flush()
-	if err := s.may(toRead, "queue", name); err != nil {
+	if err := s.May(Reading, "queue", name); err != nil {
 		return nil, err
 	}
 	return s.usableQueue(name)
@@ -31,17 +32,17 @@ func (s *Session) readable(name string) (*shard.Queue, error) {
 func (s *Session) findOrMake(name string, create bool) (q *shard.Queue, err error) {
 	for range goneTries { // it may be deleted as soon as it is created
 		q, err = s.usableQueue(name)
-		if !create || !errors.Is(err, ErrQueueNotFound) {
+		if !create || !errors.Is(err, failure.ErrQueueNotFound) {
 			break
 		}
 		if err := catalog.CheckLength("queue", name); err != nil {
 			return nil, err
 		}
 		if strings.HasPrefix(name, "amq.") {
-			return nil, s.fail(ErrReservedName, "queue", name)
+			return nil, s.Fail(failure.ErrReservedName, "queue", name)
 		}
-		_, err := s.DeclareQueue(QueueSpec{Name: name, Durable: true, Implicit: true, Policy: DefaultQueuePolicy()})
-		if err != nil && !errors.Is(err, ErrInequivalent) { // another session declared it meanwhile, with other settings
+		_, err := s.DeclareQueue(catalog.QueueSpec{Name: name, Durable: true, Implicit: true, Policy: catalog.DefaultQueuePolicy()})
+		if err != nil && !errors.Is(err, failure.ErrInequivalent) { // another session declared it meanwhile, with other settings
 			return nil, err
 		}
 	}

@@ -86,7 +86,7 @@ func (s *Session) tryAll(commands []Command, last bool) error {
 		found = append(found, c)
 		if d != nil {
 			if size += d.size(); size > s.b.groupBytes {
-				return &Error{Err: ErrTooLarge, Kind: "transaction"}
+				return &failure.Error{Err: failure.ErrTooLarge, Kind: "transaction"}
 			}
 		}
 		if o.queue != nil {
@@ -110,7 +110,7 @@ func (s *Session) tryAll(commands []Command, last bool) error {
 	}
 	for _, c := range found {
 		if o := c.on(); errors.Is(o.Err, ErrFindAgain) {
-			o.Err = s.noQueue(o.Queue)
+			o.Err = s.NoQueue(o.Queue)
 		}
 	}
 	return nil
@@ -143,7 +143,7 @@ func (g *commandGroup) do(s *Session, shards []*shard.Shard) error {
 	owes, ok := s.submitAll(len(shards), func(i int) (*shard.Shard, shard.Op) { return shards[i], shard.Op{Kind: shard.OpRun, Extra: g} })
 	if !ok {
 		g.cancel()
-		return ErrClosed
+		return failure.ErrClosed
 	}
 	if owes {
 		g.b.set.Commit()
@@ -207,7 +207,7 @@ func (g *commandGroup) perform() {
 	}
 	for _, c := range g.commands {
 		if g.full() && demandingOf(c) == nil { // required commands were counted before
-			c.on().Err = &Error{Err: ErrTooLarge, Kind: "transaction"}
+			c.on().Err = &failure.Error{Err: failure.ErrTooLarge, Kind: "transaction"}
 			continue
 		}
 		switch c := c.(type) {
@@ -257,7 +257,7 @@ func (g *commandGroup) refused() error {
 		}
 		err := d.refused(g)
 		if q := c.on().queue; q != nil && shard.ContextOf(q).Gone() {
-			err = q.Fail(ErrQueueNotFound)
+			err = q.Fail(failure.ErrQueueNotFound)
 		}
 		if err != nil {
 			c.on().Err = err
@@ -324,8 +324,8 @@ func (b *Broker) proposeGroup(sh *shard.Shard, shards []uint32, entries []store.
 	switch {
 	case len(ps) > 0:
 		if !ps.append(b, entries, sh.Log().Append, durable, done) {
-			durable(ErrClosed)
-			done(ErrClosed)
+			durable(failure.ErrClosed)
+			done(failure.ErrClosed)
 		}
 	case len(entries) == 0:
 		b.set.Log.Barrier(shards, b.set.Sync.Wait(), finished)

@@ -6,7 +6,7 @@ import "fiveways.dev/fiveways/internal/broker/shard"
 // ErrExclusiveConsumer, ErrClosed.
 func (s *Session) Consume(spec shard.ConsumerSpec) (*shard.Consumer, error) {
 	s.Flush()
-	if err := s.may(toRead, "queue", spec.Queue); err != nil {
+	if err := s.May(Reading, "queue", spec.Queue); err != nil {
 		return nil, err
 	}
 	q, err := s.usableQueue(spec.Queue)
@@ -48,7 +48,7 @@ func (s *Session) Get(queueName string, noAck bool) (d shard.Delivery, left int,
 // GetOn is Get for a channel of the session, which it reports to a tap.
 func (s *Session) GetOn(channel int, queueName string, noAck bool) (d shard.Delivery, left int, ok bool, err error) {
 	s.Flush()
-	if err := s.may(toRead, "queue", queueName); err != nil {
+	if err := s.May(Reading, "queue", queueName); err != nil {
 		return d, 0, false, err
 	}
 	q, err := s.usableQueue(queueName)

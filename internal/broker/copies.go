@@ -1,6 +1,9 @@
 package broker
 
-import "fiveways.dev/fiveways/internal/broker/shard"
+import (
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/core/failure"
+)
 
 // Source appends the next deliveries for c to out. more is false if none were left. They have no
 // Queue, because there is nothing to settle.
@@ -27,7 +30,7 @@ func (s *Session) ConsumeFrom(spec shard.ConsumerSpec, q *shard.Queue, next Sour
 	s.mu.Lock()
 	if s.closed {
 		s.mu.Unlock()
-		return nil, ErrClosed
+		return nil, failure.ErrClosed
 	}
 	if s.copiers == nil {
 		s.copiers = map[*shard.Consumer]*copier{}

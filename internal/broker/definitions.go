@@ -17,22 +17,22 @@ func (d *Definitions) add(step func(*catalog.Edit) error) { d.steps = append(d.s
 
 // DeclareQueue declares a queue. If it exists it must be equivalent. A passive declaration only
 // checks that it exists.
-func (d *Definitions) DeclareQueue(spec QueueSpec) {
+func (d *Definitions) DeclareQueue(spec catalog.QueueSpec) {
 	d.add(func(e *catalog.Edit) error { return e.DeclareQueue(&spec) })
 }
 
 // DeclareExchange declares an exchange. If it exists it must be equivalent.
-func (d *Definitions) DeclareExchange(spec ExchangeSpec) {
+func (d *Definitions) DeclareExchange(spec catalog.ExchangeSpec) {
 	d.add(func(e *catalog.Edit) error { return e.DeclareExchange(&spec) })
 }
 
 // Bind adds a binding.
-func (d *Definitions) Bind(spec BindSpec) {
+func (d *Definitions) Bind(spec catalog.BindSpec) {
 	d.add(func(e *catalog.Edit) error { return e.Bind(&spec) })
 }
 
 // Unbind removes a binding, which need not exist.
-func (d *Definitions) Unbind(spec BindSpec) {
+func (d *Definitions) Unbind(spec catalog.BindSpec) {
 	d.add(func(e *catalog.Edit) error { return e.Unbind(&spec) })
 }
 

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/core/failure"
 	"fiveways.dev/fiveways/internal/core/routing"
 )
 
@@ -19,14 +21,14 @@ func (s *Session) Finder() Finder { return Finder{s} }
 
 // The actions on a queue that permissions distinguish.
 const (
-	Configuring = toConfigure
-	Reading     = toRead
-	Writing     = toWrite
+	Configuring = catalog.Configure
+	Reading     = catalog.Read
+	Writing     = catalog.Write
 )
 
 // May checks whether the user has permission for an action (Configuring, Reading or Writing) on a
 // queue, which need not exist. Errors: ErrAccessRefused.
-func (f Finder) May(action, queue string) error { return f.s.may(action, "queue", queue) }
+func (f Finder) May(action, queue string) error { return f.s.May(action, "queue", queue) }
 
 // Queue finds a queue on which the session may perform an action. With create, a missing queue is
 // declared, durable and without other properties, and removed when it is idle. Errors:
@@ -97,7 +99,7 @@ func (f Finder) QueuesFrom(id uint64, n int) (queues []*shard.Queue, next uint64
 // IfGone converts ErrQueueNotFound to ErrFindAgain, for a queue that was found before and has been
 // deleted since.
 func IfGone(err error) error {
-	if errors.Is(err, ErrQueueNotFound) {
+	if errors.Is(err, failure.ErrQueueNotFound) {
 		return ErrFindAgain
 	}
 	return err

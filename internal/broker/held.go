@@ -2,6 +2,7 @@ package broker
 
 import (
 	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/core/failure"
 	"fiveways.dev/fiveways/internal/core/queue"
 )
 
@@ -19,7 +20,7 @@ func (d *OnDelivery) Find(f Finder) (*shard.Queue, error) {
 	if q, ok := f.s.b.set.QueueByID(d.Of.ID); ok {
 		return q, nil
 	}
-	return nil, f.s.noQueue(d.Queue)
+	return nil, f.s.NoQueue(d.Queue)
 }
 
 // held reports whether the message is still unacked and its consumer still there. It runs on the
@@ -65,7 +66,7 @@ func (t *Settle) refused(*commandGroup) error {
 }
 
 func (t *Settle) stale() error {
-	return t.Of.Fail(ErrStale)
+	return t.Of.Fail(failure.ErrStale)
 }
 
 func (t *Settle) size() int { return 0 }

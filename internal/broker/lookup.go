@@ -5,23 +5,9 @@ import (
 	"errors"
 
 	"fiveways.dev/fiveways/internal/broker/shard"
-	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/core/failure"
 	"fiveways.dev/fiveways/internal/core/idindex"
 )
-
-// The actions of permissions.
-const (
-	toConfigure = catalog.Configure
-	toWrite     = catalog.Write
-	toRead      = catalog.Read
-)
-
-func (s *Session) may(action, kind, name string) error { return s.May(action, kind, name) }
-
-func (s *Session) fail(err error, kind, name string) error { return s.Fail(err, kind, name) }
-
-// noQueue returns the error for a queue name that does not exist.
-func (s *Session) noQueue(name string) error { return s.NoQueue(name) }
 
 // AwaitRemovals returns once all removals of queues, exchanges and bindings that the session may
 // have seen are durable. It precedes every answer that something does not exist, and the confirm of
@@ -42,7 +28,7 @@ func (s *Session) HasQueue(name string) bool {
 // waits until that is durable.
 func (s *Session) usableQueue(name string) (*shard.Queue, error) {
 	q, err := s.Usable(s.vhost.Table(), name)
-	if errors.Is(err, ErrQueueNotFound) {
+	if errors.Is(err, failure.ErrQueueNotFound) {
 		err = cmp.Or(s.AwaitRemovals(), err)
 	}
 	if err != nil {
@@ -55,7 +41,7 @@ func (s *Session) usableQueue(name string) (*shard.Queue, error) {
 // before they check arguments, so that only users with the permission learn about errors in these.
 // Errors: ErrAccessRefused, ErrQueueNotFound, ErrExclusive.
 func (s *Session) MayRead(queue string) error {
-	if err := s.may(toRead, "queue", queue); err != nil {
+	if err := s.May(Reading, "queue", queue); err != nil {
 		return err
 	}
 	_, err := s.usableQueue(queue)
@@ -64,21 +50,21 @@ func (s *Session) MayRead(queue string) error {
 
 // MayConsume reports whether the session may consume from a queue, which need not exist. Errors:
 // ErrAccessRefused, ErrExclusive.
-func (s *Session) MayConsume(queue string) error { return s.mayUse(toRead, queue) }
+func (s *Session) MayConsume(queue string) error { return s.mayUse(Reading, queue) }
 
 // MayWrite reports whether the session may publish to a queue, which need not exist. Errors:
 // ErrAccessRefused, ErrExclusive.
-func (s *Session) MayWrite(queue string) error { return s.mayUse(toWrite, queue) }
+func (s *Session) MayWrite(queue string) error { return s.mayUse(Writing, queue) }
 
 // MayDelete reports whether the session may delete a queue, which need not exist. Errors:
 // ErrAccessRefused, ErrExclusive.
-func (s *Session) MayDelete(queue string) error { return s.mayUse(toConfigure, queue) }
+func (s *Session) MayDelete(queue string) error { return s.mayUse(Configuring, queue) }
 
 func (s *Session) mayUse(action, queue string) error {
-	if err := s.may(action, "queue", queue); err != nil {
+	if err := s.May(action, "queue", queue); err != nil {
 		return err
 	}
-	if _, err := s.usableQueue(queue); !errors.Is(err, ErrQueueNotFound) {
+	if _, err := s.usableQueue(queue); !errors.Is(err, failure.ErrQueueNotFound) {
 		return err
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/core/failure"
 	"fiveways.dev/fiveways/internal/core/message"
 )
 
@@ -29,7 +30,7 @@ func (s *Session) OpenMailbox(spec shard.ConsumerSpec) (name string, c *shard.Co
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		return "", nil, ErrClosed
+		return "", nil, failure.ErrClosed
 	}
 	if s.mailboxes == nil {
 		s.mailboxes = map[string]struct{}{}

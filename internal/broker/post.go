@@ -2,6 +2,7 @@ package broker
 
 import (
 	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/core/failure"
 	"fiveways.dev/fiveways/internal/core/message"
 )
 
@@ -58,7 +59,7 @@ func (p *Post) refused(g *commandGroup) error {
 	if g.loads.Fits(p.queue, len(p.Env.Body())) {
 		return nil
 	}
-	return p.queue.Fail(ErrRejected)
+	return p.queue.Fail(failure.ErrRejected)
 }
 
 func (p *Post) size() int { return len(p.Env) }

@@ -22,9 +22,7 @@ func Replay(fs vfs.FS, dir string, o Options, fn func(Replayed) error) error {
 	if err != nil {
 		return err
 	}
-	b := newBroker(o, fs, dir)
-	b.newSet(st, nil, nil)
-	b.machines = newMachines(b)
+	b := newBroker(o, st, fs, dir)
 	if err = b.recover(); err == nil {
 		err = fn(Replayed{b})
 	}

@@ -26,9 +26,7 @@ type Replica struct {
 // OpenReplica restores the committed state from a store. The caller keeps the store open until
 // after Abandon. Errors: those of Open, except those of opening the store.
 func OpenReplica(st *store.Store, fs vfs.FS, dir string, o Options) (*Replica, error) {
-	b := newBroker(o.withDefaults(), fs, dir)
-	b.newSet(st, nil, nil)
-	b.machines = newMachines(b)
+	b := newBroker(o.withDefaults(), st, fs, dir)
 	if err := b.restore(); err != nil {
 		return nil, err
 	}

@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/core/failure"
 	"fiveways.dev/fiveways/internal/throttle"
 )
 
@@ -50,7 +52,7 @@ func (s *Session) sleep(d time.Duration, changed <-chan struct{}) (over bool, er
 	case <-s.b.hurry: // the connection ends because the broker does
 		return true, nil
 	default:
-		return true, ErrClosed
+		return true, failure.ErrClosed
 	}
 }
 
@@ -144,6 +146,6 @@ func (s *Session) awaitRates(commands []Command) error {
 func (b *Broker) Hurry() { b.hurryOnce.Do(func() { close(b.hurry) }) }
 
 // setLimits applies the rates in the limits of a virtual host or a user.
-func (b *Broker) setLimits(l *throttle.Limit, limits Limits) {
-	b.set.SetRates(l, limits.Get(LimitPublishRate), limits.Get(LimitPublishBytes))
+func (b *Broker) setLimits(l *throttle.Limit, limits catalog.Limits) {
+	b.set.SetRates(l, limits.Get(catalog.LimitPublishRate), limits.Get(catalog.LimitPublishBytes))
 }

@@ -1,6 +1,9 @@
 package broker
 
-import "fiveways.dev/fiveways/internal/broker/shard"
+import (
+	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/core/failure"
+)
 
 // lone is the command of Session.Run at its shard.
 type lone struct {
@@ -25,7 +28,7 @@ func (s *Session) Run(c Command) error {
 	}
 	l.command = c
 	if _, ok := c.on().queue.Home().Submit(&s.client, shard.Op{Kind: shard.OpRun, Extra: l}, false); !ok {
-		return ErrClosed
+		return failure.ErrClosed
 	}
 	<-l.done
 	l.command = nil

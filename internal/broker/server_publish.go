@@ -2,6 +2,7 @@ package broker
 
 import (
 	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/core/catalog"
 	"fiveways.dev/fiveways/internal/core/forward"
 	"fiveways.dev/fiveways/internal/core/message"
 	"fiveways.dev/fiveways/internal/core/routing"
@@ -16,7 +17,7 @@ import (
 // it, once the group is durable.
 type ServerPublish struct {
 	OnQueue // without a queue
-	VHost   VHostID
+	VHost   catalog.VHostID
 	Env     message.Envelope // with its exchange, routing key and properties; belongs to the engine from now on
 
 	to shard.Targets
@@ -34,7 +35,7 @@ func (e *ServerPublish) Find(f Finder) (*shard.Queue, error) {
 
 // emitted finds the queues of a message of the server. They are cached separately from those of the
 // session's own messages, which need permissions.
-func (s *Session) emitted(vhost VHostID, m *forward.Message) shard.Targets {
+func (s *Session) emitted(vhost catalog.VHostID, m *forward.Message) shard.Targets {
 	v := s.b.findVHost(vhost)
 	if v == nil {
 		return shard.Targets{}
@@ -96,7 +97,7 @@ func (e *ServerPublish) size() int { return int(e.to.Parts()) * len(e.Env) }
 
 // Listens reports whether a message to an exchange could reach a queue now. If not, a ServerPublish
 // to it has no effect.
-func (b *Broker) Listens(vhost VHostID, exchange string) bool {
+func (b *Broker) Listens(vhost catalog.VHostID, exchange string) bool {
 	v := b.findVHost(vhost)
 	if v == nil {
 		return false

@@ -8,6 +8,7 @@ import (
 	"fiveways.dev/fiveways/internal/broker/routecache"
 	"fiveways.dev/fiveways/internal/broker/shard"
 	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/core/failure"
 	"fiveways.dev/fiveways/internal/core/message"
 	"fiveways.dev/fiveways/internal/core/queue"
 	"fiveways.dev/fiveways/internal/core/routing"
@@ -80,7 +81,7 @@ type SessionOptions struct {
 func (b *Broker) NewSession(o SessionOptions) (*Session, error) {
 	v, ok := b.vhost(o.VHost)
 	if !ok {
-		return nil, &Error{Err: ErrVHostNotFound, Kind: "vhost", Name: o.VHost, VHost: o.VHost, User: o.User}
+		return nil, &failure.Error{Err: failure.ErrVHostNotFound, Kind: "vhost", Name: o.VHost, VHost: o.VHost, User: o.User}
 	}
 	s := &Session{Name: o.Name, b: b, vhost: v, evict: o.Evict, brief: o.Brief, done: o.Done}
 	s.client.Name, s.client.User, s.client.Sink = o.Name, o.User, o.Sink
@@ -164,10 +165,10 @@ func (s *Session) route(exchange, key []byte, peek *message.Peek, also [][]byte,
 	}
 	x, ok := table.Exchange(string(exchange))
 	if !ok {
-		return shard.Targets{}, s.fail(ErrExchangeNotFound, "exchange", string(exchange))
+		return shard.Targets{}, s.Fail(failure.ErrExchangeNotFound, "exchange", string(exchange))
 	}
 	if x.Spec.Internal {
-		return shard.Targets{}, s.fail(ErrInternalExchange, "exchange", string(exchange))
+		return shard.Targets{}, s.Fail(failure.ErrInternalExchange, "exchange", string(exchange))
 	}
 	if err := s.MayRoute(x, key); err != nil {
 		return shard.Targets{}, err
@@ -309,7 +310,7 @@ func (s *Session) Ended() (<-chan struct{}, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		return nil, ErrClosed
+		return nil, failure.ErrClosed
 	}
 	if s.ended == nil {
 		s.ended = make(chan struct{})

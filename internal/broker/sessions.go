@@ -1,6 +1,11 @@
 package broker
 
-import "sync"
+import (
+	"sync"
+
+	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/core/failure"
+)
 
 // sessions are the open sessions, counted towards the limits.
 type sessions struct {
@@ -20,7 +25,7 @@ func newSessions() sessions {
 // enter adds a session, and counts it unless it is brief. Errors: ErrVHostConnections,
 // ErrUserConnections.
 func (ss *sessions) enter(s *Session) error {
-	perVHost, perUser := s.vhost.Limit(LimitConnections), s.b.set.Catalog.UserLimit(s.User, LimitConnections)
+	perVHost, perUser := s.vhost.Limit(catalog.LimitConnections), s.b.set.Catalog.UserLimit(s.User, catalog.LimitConnections)
 	ss.mu.Lock()
 	defer ss.mu.Unlock()
 	if !s.brief {
@@ -34,14 +39,14 @@ func (ss *sessions) enter(s *Session) error {
 
 // count counts a session for its virtual host and its user, if their limits allow it. mu is held.
 func (ss *sessions) count(s *Session, perVHost, perUser int64) error {
-	e := &Error{Kind: "vhost", Name: s.vhost.Name, VHost: s.vhost.Name, User: s.User}
+	e := &failure.Error{Kind: "vhost", Name: s.vhost.Name, VHost: s.vhost.Name, User: s.User}
 	if perVHost >= 0 && ss.vhosts[s.vhost.Name] >= perVHost {
-		e.Err, e.Current = ErrVHostConnections, perVHost
+		e.Err, e.Current = failure.ErrVHostConnections, perVHost
 		return e
 	}
 	u := ss.users[s.User]
 	if perUser >= 0 && u.sessions >= perUser {
-		e.Err, e.Current = ErrUserConnections, perUser
+		e.Err, e.Current = failure.ErrUserConnections, perUser
 		return e
 	}
 	u.sessions++
@@ -93,13 +98,13 @@ func (s *Session) OpenChannel() error {
 	if s.Operator {
 		return nil
 	}
-	limit := s.b.set.Catalog.UserLimit(s.User, LimitChannels)
+	limit := s.b.set.Catalog.UserLimit(s.User, catalog.LimitChannels)
 	ss := &s.b.sessions
 	ss.mu.Lock()
 	defer ss.mu.Unlock()
 	u := ss.users[s.User]
 	if limit >= 0 && u.channels >= limit {
-		return &Error{Err: ErrUserChannels, Kind: "user", Name: s.User, VHost: s.vhost.Name, User: s.User, Current: limit}
+		return &failure.Error{Err: failure.ErrUserChannels, Kind: "user", Name: s.User, VHost: s.vhost.Name, User: s.User, Current: limit}
 	}
 	u.channels++
 	s.channels++

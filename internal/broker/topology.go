@@ -7,22 +7,23 @@ import (
 
 	"fiveways.dev/fiveways/internal/broker/shard"
 	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/core/failure"
 )
 
 // DeclareQueue creates a queue, or checks that the existing one is equivalent, and returns once it
 // exists durably. Errors: ErrAccessRefused, ErrQueueNotFound (passive), ErrExclusive,
 // ErrInequivalent, ErrQueueLimit, ErrLogFailed.
-func (s *Session) DeclareQueue(spec QueueSpec) (shard.QueueInfo, error) {
+func (s *Session) DeclareQueue(spec catalog.QueueSpec) (shard.QueueInfo, error) {
 	s.Flush()
 	s.b.queuesDeclared.Add(1)
 	if !spec.Passive {
-		if err := s.may(toConfigure, "queue", spec.Name); err != nil {
+		if err := s.May(Configuring, "queue", spec.Name); err != nil {
 			return shard.QueueInfo{}, err
 		}
 	}
 	q, ok := s.vhost.Queue(spec.Name)
 	if !ok && spec.Passive {
-		return shard.QueueInfo{}, cmp.Or(s.AwaitRemovals(), s.noQueue(spec.Name))
+		return shard.QueueInfo{}, cmp.Or(s.AwaitRemovals(), s.NoQueue(spec.Name))
 	}
 	if !ok {
 		err := s.change(func(e *catalog.Edit) error {
@@ -39,9 +40,9 @@ func (s *Session) DeclareQueue(spec QueueSpec) (shard.QueueInfo, error) {
 }
 
 // redeclare answers the declaration of an existing queue.
-func (s *Session) redeclare(q *shard.Queue, spec *QueueSpec) (shard.QueueInfo, error) {
+func (s *Session) redeclare(q *shard.Queue, spec *catalog.QueueSpec) (shard.QueueInfo, error) {
 	if spec.Passive && q.Owner != nil && q.Owner != s {
-		return shard.QueueInfo{}, s.fail(ErrExclusive, "queue", spec.Name)
+		return shard.QueueInfo{}, s.Fail(failure.ErrExclusive, "queue", spec.Name)
 	}
 	if !spec.Passive {
 		if err := s.Compare(&q.Queue, spec); err != nil {
@@ -66,11 +67,11 @@ func (s *Session) redeclare(q *shard.Queue, spec *QueueSpec) (shard.QueueInfo, e
 // ErrInUse, ErrNotEmpty.
 func (s *Session) DeleteQueue(name string, ifUnused, ifEmpty bool) (messages int, err error) {
 	s.Flush()
-	if err := s.may(toConfigure, "queue", name); err != nil {
+	if err := s.May(Configuring, "queue", name); err != nil {
 		return 0, err
 	}
 	q, err := s.usableQueue(name)
-	if errors.Is(err, ErrQueueNotFound) {
+	if errors.Is(err, failure.ErrQueueNotFound) {
 		return 0, nil
 	}
 	if err != nil {
@@ -86,7 +87,7 @@ func (b *Broker) deleteQueue(q *shard.Queue) { b.endQueue(q, shard.DropWhen{Unus
 func (b *Broker) expireQueue(q *shard.Queue) { b.endQueue(q, shard.DropWhen{Expired: true}) }
 
 func (b *Broker) endQueue(q *shard.Queue, when shard.DropWhen) {
-	if _, err := b.deleteQueueIf(q, when); err != nil && !errors.Is(err, ErrClosed) && !errors.Is(err, ErrInUse) {
+	if _, err := b.deleteQueueIf(q, when); err != nil && !errors.Is(err, failure.ErrClosed) && !errors.Is(err, failure.ErrInUse) {
 		b.log.Warn("a queue could not be deleted", "vhost", q.VHost(), "queue", q.Name, "err", err)
 	}
 }
@@ -118,7 +119,7 @@ func (b *Broker) deleteQueueIf(q *shard.Queue, when shard.DropWhen) (messages in
 // ErrAccessRefused, ErrQueueNotFound, ErrExclusive, ErrLogFailed.
 func (s *Session) PurgeQueue(name string) (messages int, err error) {
 	s.Flush()
-	if err := s.may(toRead, "queue", name); err != nil {
+	if err := s.May(Reading, "queue", name); err != nil {
 		return 0, err
 	}
 	q, err := s.usableQueue(name)
@@ -135,7 +136,7 @@ func (s *Session) PurgeQueue(name string) (messages int, err error) {
 // DeclareExchange creates an exchange, or checks that the existing one is equivalent. Errors:
 // ErrAccessRefused, ErrExchangeNotFound (passive), ErrInequivalent, ErrReservedName,
 // ErrDefaultExchange, ErrUnknownExchangeType, ErrInvalidBinding.
-func (s *Session) DeclareExchange(spec ExchangeSpec) error {
+func (s *Session) DeclareExchange(spec catalog.ExchangeSpec) error {
 	return s.change(func(e *catalog.Edit) error { return e.DeclareExchange(&spec) })
 }
 
@@ -147,12 +148,12 @@ func (s *Session) DeleteExchange(name string, ifUnused bool) error {
 
 // Bind adds a binding. Errors: ErrAccessRefused, ErrExchangeNotFound, ErrQueueNotFound,
 // ErrDefaultExchange, ErrInvalidBinding, ErrExclusive.
-func (s *Session) Bind(spec BindSpec) error {
+func (s *Session) Bind(spec catalog.BindSpec) error {
 	return s.change(func(e *catalog.Edit) error { return e.Bind(&spec) })
 }
 
 // Unbind removes a binding. A missing binding, exchange or queue is no error. Errors:
 // ErrAccessRefused, ErrDefaultExchange, ErrExclusive.
-func (s *Session) Unbind(spec BindSpec) error {
+func (s *Session) Unbind(spec catalog.BindSpec) error {
 	return s.change(func(e *catalog.Edit) error { return e.Unbind(&spec) })
 }

@@ -162,7 +162,7 @@ func (t *Tx) Commit() error {
 	case len(t.parts)+len(t.piggybacks) == 0:
 		return s.AwaitRemovals() // the message to publish reaches no queue
 	case t.bytes() > int64(s.b.groupBytes):
-		return &Error{Err: ErrTooLarge, Kind: "transaction"}
+		return &failure.Error{Err: failure.ErrTooLarge, Kind: "transaction"}
 	case len(t.parts) == 0:
 		return t.piggybacks.record(s.b)
 	case len(t.parts) == 1 && len(t.piggybacks) == 0:
@@ -181,7 +181,7 @@ func (t *Tx) Commit() error {
 	})
 	if !ok {
 		g.refuse()
-		return ErrClosed
+		return failure.ErrClosed
 	}
 	if owes {
 		s.b.set.Commit()
@@ -210,7 +210,7 @@ func (c *committing) commit(s *Session, p *txPart) error {
 	p.done = c.answer
 	owes, ok := p.shard.Submit(&s.client, shard.Op{Kind: shard.OpRun, Extra: p}, true)
 	if !ok {
-		return ErrClosed
+		return failure.ErrClosed
 	}
 	if owes {
 		s.b.set.Commit()
@@ -222,7 +222,7 @@ func (c *committing) commit(s *Session, p *txPart) error {
 		if cap(p.ops) <= spareOps {
 			c.spare = p.ops[:0]
 		}
-	case !errors.Is(err, ErrRejected):
+	case !errors.Is(err, failure.ErrRejected):
 		err = failure.LogFailed("transaction", err)
 	}
 	return err
@@ -235,7 +235,7 @@ func (p *txPart) Run(sh *shard.Shard) {
 		return
 	}
 	if !shard.Admits(p.ops, p.most) {
-		p.done(ErrRejected)
+		p.done(failure.ErrRejected)
 		return
 	}
 	if p.bytes > shardlog.EntryBytes {
@@ -297,7 +297,7 @@ func (g *txGroup) finish(err error) {
 // run executes one shard's part of a transaction over several.
 func (g *txGroup) run(p *txPart, sh *shard.Shard) {
 	if !g.vote(shard.Admits(p.ops, p.most)) {
-		g.finish(ErrRejected)
+		g.finish(failure.ErrRejected)
 		return
 	}
 	sh.BeginPart(nil)

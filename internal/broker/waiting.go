@@ -152,9 +152,9 @@ func (w *waiter) await(ctx context.Context, ended <-chan struct{}) error {
 		return err
 	case <-ctx.Done():
 	case <-ended:
-		err = ErrClosed
+		err = failure.ErrClosed
 	case <-w.turns[0].queue.Home().Done:
-		err = ErrClosed
+		err = failure.ErrClosed
 	}
 	return w.stop(err)
 }
@@ -204,7 +204,7 @@ func (w *waiter) enter(sh *shard.Shard, turns []turn) {
 func (w *waiter) serve(sh *shard.Shard, t *turn) bool {
 	o := t.command.on()
 	o.Err = runOn(shard.ContextOf(t.queue), t.command)
-	if (t.Waits() || t.again) && t.otherKind() && errors.Is(o.Err, ErrWrongKind) {
+	if (t.Waits() || t.again) && t.otherKind() && errors.Is(o.Err, failure.ErrWrongKind) {
 		o.Err = nil // only a new call fails for that
 		return false
 	}

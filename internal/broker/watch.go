@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/core/failure"
 )
 
 // Look reads the version of a queue, which need not exist.
@@ -36,7 +37,7 @@ type Unchanged struct {
 func (u *Unchanged) Find(f Finder) (*shard.Queue, error) {
 	q, err := f.s.readable(u.Queue)
 	u.Changed = err != nil && u.Since != (shard.QueueVersion{}) // it was deleted
-	if errors.Is(err, ErrQueueNotFound) && !u.Changed && f.s.may(toWrite, "queue", u.Queue) == nil {
+	if errors.Is(err, failure.ErrQueueNotFound) && !u.Changed && f.s.May(Writing, "queue", u.Queue) == nil {
 		return f.s.findOrMake(u.Queue, true)
 	}
 	return q, err

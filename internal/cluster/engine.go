@@ -10,6 +10,7 @@
 package cluster
 
 import (
+	"cmp"
 	"errors"
 	"log/slog"
 	"sync"
@@ -63,9 +64,7 @@ var _ replica.Machine = (*Engine)(nil)
 
 // NewEngine restores the committed state from the store. Errors: those of broker.OpenReplica.
 func NewEngine(o Options) (*Engine, error) {
-	if o.CheckpointBytes == 0 {
-		o.CheckpointBytes = 128 << 20
-	}
+	o.CheckpointBytes = cmp.Or(o.CheckpointBytes, 128<<20)
 	e := &Engine{o: o}
 	if err := e.restore(); err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"slices"
 
 	"go.etcd.io/raft/v3"
 	pb "go.etcd.io/raft/v3/raftpb"
@@ -338,12 +339,7 @@ func (c *core) received(m *pb.Message, staged *store.Staged) error {
 // snapshotWaits reports whether Raft has accepted a snapshot that cannot be installed because the
 // disk is full.
 func (c *core) snapshotWaits() bool {
-	for _, m := range c.backlog {
-		if !raft.IsEmptySnap(m.GetSnapshot()) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.backlog, func(m *pb.Message) bool { return !raft.IsEmptySnap(m.GetSnapshot()) })
 }
 
 // install replaces the content of the store by a snapshot that Raft has accepted. This ends the

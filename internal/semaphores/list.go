@@ -1,6 +1,8 @@
 package semaphores
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"fiveways.dev/fiveways/internal/broker"
@@ -47,12 +49,7 @@ func (m *Manager) ByID(s *broker.Session, id uint64) (i Info, ok bool) {
 
 // Owners returns the owners of all current tasks, in no particular order.
 func (m *Manager) Owners() (all []int64) {
-	m.seen(func() {
-		all = make([]int64, 0, len(m.table.owners))
-		for owner := range m.table.owners {
-			all = append(all, owner)
-		}
-	})
+	m.seen(func() { all = slices.Collect(maps.Keys(m.table.owners)) })
 	return all
 }
 

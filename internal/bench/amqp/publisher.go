@@ -147,18 +147,15 @@ func (p *publisher) handle(payload []byte, now time.Duration) (ended bool, err e
 			return false, err
 		}
 		return false, p.settle(m.DeliveryTag, m.Multiple, true, now)
-	case amqpwire.IDBasicNack:
-		var m amqpwire.BasicNack
-		if err := m.Decode(args); err != nil {
-			return false, err
-		}
-		return false, p.settle(m.DeliveryTag, m.Multiple, false, now)
 	case amqpwire.IDConnectionCloseOk:
 		return true, nil
 	}
 	m, err := amqpwire.DecodeMethod(payload)
 	if err != nil {
 		return false, err
+	}
+	if m, ok := m.(*amqpwire.BasicNack); ok {
+		return false, p.settle(m.DeliveryTag, m.Multiple, false, now)
 	}
 	return false, closed(m)
 }

@@ -21,9 +21,7 @@ import (
 
 // Config is what the shards of one broker need from it.
 type Config struct {
-	Log         shardlog.Log   // they append to it
 	Store       *store.Store   // they read from it
-	Scratch     *store.Store   // for transient messages that do not fit into memory
 	Sync        store.SyncMode // what a promise waits for
 	Shards      int
 	MemoryLimit int64                                                   // bytes of messages
@@ -54,6 +52,8 @@ type Definer interface {
 type Set struct {
 	Config
 	Catalog *catalog.State // nil until the definitions exist
+	Log     shardlog.Log   // the shards append to it; nil until Lead
+	Scratch *store.Store   // for transient messages that do not fit into memory; nil until Lead
 	All     []*Shard       // shard i+1
 
 	Flow     *backpressure.Gate
@@ -77,8 +77,8 @@ type counters struct {
 func NewSet(c Config) *Set {
 	s := &Set{Config: c}
 	s.Flow = backpressure.NewGate(s.OverMark)
-	s.Logs.Log, s.Logs.Store, s.Logs.Sync, s.Logs.Relieve = c.Log, c.Store, c.Sync, s.Flow.Relieve
-	s.Bodies.Log, s.Bodies.Scratch, s.Bodies.Moved = c.Store, c.Scratch, s.use
+	s.Logs.Store, s.Logs.Sync, s.Logs.Relieve = c.Store, c.Sync, s.Flow.Relieve
+	s.Bodies.Log, s.Bodies.Moved = c.Store, s.use
 	s.Grow(c.Shards)
 	return s
 }

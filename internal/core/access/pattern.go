@@ -1,6 +1,7 @@
 package access
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -24,11 +25,7 @@ type Pattern struct {
 
 // Compile compiles a pattern. It returns ErrPattern if the pattern is invalid.
 func Compile(source string) (*Pattern, error) {
-	text := source
-	if text == "" {
-		text = "^$"
-	}
-	re, err := pattern.Compile(text)
+	re, err := pattern.Compile(cmp.Or(source, "^$"))
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrPattern, err)
 	}

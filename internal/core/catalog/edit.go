@@ -1,6 +1,8 @@
 package catalog
 
 import (
+	"slices"
+
 	"fiveways.dev/fiveways/internal/core/failure"
 	"fiveways.dev/fiveways/internal/core/routing"
 )
@@ -47,12 +49,7 @@ func (e *Edit) Facts() []byte { return e.facts }
 
 // ChangesPolicies reports whether the edit changes parameters that are policies.
 func (e *Edit) ChangesPolicies() bool {
-	for _, f := range e.parameters {
-		if e.state.IsPolicy(string(f.Component)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(e.parameters, func(f *ParameterFact) bool { return e.state.IsPolicy(string(f.Component)) })
 }
 
 // Commit makes the change visible.

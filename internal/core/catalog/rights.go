@@ -87,12 +87,7 @@ func (r *Rights) MayConfigure(kind, name string) error { return r.May(Configure,
 
 // MayAnything reports whether the user may configure, write or read a queue, which need not exist.
 func (r *Rights) MayAnything(queue string) bool {
-	for _, action := range []string{Configure, Write, Read} {
-		if r.May(action, "queue", queue) == nil {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{Configure, Write, Read}, func(action string) bool { return r.May(action, "queue", queue) == nil })
 }
 
 // MayListen checks whether the user may receive everything that is published to an exchange, which

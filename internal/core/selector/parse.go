@@ -247,33 +247,26 @@ func (p *parser) like(at int, x *node) *node {
 	return n
 }
 
-func (p *parser) sum() *node {
-	x := p.product()
-	for {
-		at := p.tok.at
-		switch {
-		case p.accept("+"):
-			x = p.arithmetic(at, opAdd, x, p.product())
-		case p.accept("-"):
-			x = p.arithmetic(at, opSub, x, p.product())
-		default:
-			return x
-		}
-	}
-}
+var (
+	ofSums     = map[string]op{"+": opAdd, "-": opSub}
+	ofProducts = map[string]op{"*": opMul, "/": opDiv}
+)
 
-func (p *parser) product() *node {
-	x := p.sign()
+func (p *parser) sum() *node { return p.calculation(p.product, ofSums) }
+
+func (p *parser) product() *node { return p.calculation(p.sign, ofProducts) }
+
+// calculation reads operands with operators between them, from left to right.
+func (p *parser) calculation(operand func() *node, operators map[string]op) *node {
+	x := operand()
 	for {
 		at := p.tok.at
-		switch {
-		case p.accept("*"):
-			x = p.arithmetic(at, opMul, x, p.sign())
-		case p.accept("/"):
-			x = p.arithmetic(at, opDiv, x, p.sign())
-		default:
+		op, ok := operators[p.tok.kind]
+		if !ok || p.err != nil {
 			return x
 		}
+		p.next()
+		x = p.arithmetic(at, op, x, operand())
 	}
 }
 

@@ -128,7 +128,7 @@ func (ch *channel) frame(f amqpwire.Frame) error {
 		return unexpectedFrame(f)
 	}
 	if ch.content.stage != noContent {
-		return ch.content.unexpected("non ")
+		return ch.content.unexpected()
 	}
 	id, args, err := amqpwire.SplitMethod(f.Payload)
 	if err != nil {

@@ -41,12 +41,12 @@ type content struct {
 }
 
 // unexpected returns the fault for a frame that is not the expected one.
-func (ct *content) unexpected(kind string) error {
+func (ct *content) unexpected() error {
 	var f *fault
 	if ct.stage == wantContentHeader {
-		f = faultf(amqpcode.UnexpectedFrame, "expected content header for class %d, got %scontent header frame instead", amqpwire.ClassBasic, kind)
+		f = faultf(amqpcode.UnexpectedFrame, "expected content header for class %d, got non content header frame instead", amqpwire.ClassBasic)
 	} else {
-		f = faultf(amqpcode.UnexpectedFrame, "expected content body, got %scontent body frame instead", kind)
+		f = faultf(amqpcode.UnexpectedFrame, "expected content body, got non content body frame instead")
 	}
 	f.method = amqpwire.IDBasicPublish
 	return f
@@ -82,12 +82,12 @@ func (ch *channel) contentHeader(payload []byte) error {
 	case noContent:
 		return faultf(amqpcode.UnexpectedFrame, "expected method frame, got non method frame instead")
 	case wantContentBody:
-		return ct.unexpected("non ")
+		return ct.unexpected()
 	}
 	class, size, props, err := amqpwire.ParseContentHeader(payload)
 	switch {
 	case errors.Is(err, amqpwire.ErrWeight):
-		return ct.unexpected("non ")
+		return ct.unexpected()
 	case err != nil && len(payload) < amqpwire.ContentHeaderSize:
 		return unknownFrame(amqpwire.FrameHeader, payload)
 	case err != nil:
@@ -125,7 +125,7 @@ func (ch *channel) contentBody(payload []byte) error {
 	case ct.stage == noContent:
 		return faultf(amqpcode.UnexpectedFrame, "expected method frame, got non method frame instead")
 	case ct.stage == wantContentHeader:
-		return ct.unexpected("non ")
+		return ct.unexpected()
 	case len(payload) > ct.size-ct.body:
 		return publishFault(faultf(amqpcode.FrameError, "content body frame exceeds remaining content size"))
 	case len(payload) == ct.size && ct.env == nil:

@@ -1,6 +1,7 @@
 package amqp
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 
@@ -218,11 +219,7 @@ func (r *semaphoreRequest) page() (semaphoreOp, error) {
 
 // listSemaphores lists the semaphores that the user may read.
 func (c *conn) listSemaphores(r *semaphoreRequest) any {
-	limit := r.Limit
-	if limit == 0 {
-		limit = defaultPage
-	}
-	infos, next := c.srv.o.Semaphores.List(c.session, r.Contains, r.After, limit)
+	infos, next := c.srv.o.Semaphores.List(c.session, r.Contains, r.After, cmp.Or(r.Limit, defaultPage))
 	a := listAnswer{OK: true, Semaphores: make([]semjson.Semaphore, len(infos)), Next: next}
 	for i := range infos {
 		a.Semaphores[i] = semjson.OfInfo(c.session.VHost(), &infos[i])

@@ -2,6 +2,7 @@ package amqp
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"sync"
 
@@ -39,11 +40,7 @@ func (r *roster) leave(ch *channel) {
 func (r *roster) list() []*channel {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	list := make([]*channel, 0, len(r.open))
-	for ch := range r.open {
-		list = append(list, ch)
-	}
-	return list
+	return slices.Collect(maps.Keys(r.open))
 }
 
 // shown is the state of a channel when the reader last called show.

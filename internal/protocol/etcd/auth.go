@@ -17,15 +17,8 @@ type authService struct {
 	srv *Server
 }
 
-func newAuthService(s *Server) pb.AuthServer { return &authService{srv: s} }
-
 // header returns the header of an answer.
 func (a *authService) header() *pb.ResponseHeader { return a.srv.keys.Header() }
-
-// manage changes users or roles if the caller may, and records the act in the audit log.
-func (a *authService) manage(ctx context.Context, what, whom string, do func() error) error {
-	return a.srv.manage(ctx, what, whom, do)
-}
 
 // manage changes what is not etcd's alone (users, the cluster) if the caller may, and records the
 // act in the audit log.
@@ -82,25 +75,25 @@ func (a *authService) AuthStatus(context.Context, *pb.AuthStatusRequest) (*pb.Au
 
 // AuthEnable switches access control on.
 func (a *authService) AuthEnable(ctx context.Context, r *pb.AuthEnableRequest) (*pb.AuthEnableResponse, error) {
-	err := a.manage(ctx, "access control enabled", "", func() error { return a.srv.accounts.enable(ctx) })
+	err := a.srv.manage(ctx, "access control enabled", "", func() error { return a.srv.accounts.enable(ctx) })
 	return answer(&pb.AuthEnableResponse{Header: a.header()}, err)
 }
 
 // AuthDisable switches access control off.
 func (a *authService) AuthDisable(ctx context.Context, r *pb.AuthDisableRequest) (*pb.AuthDisableResponse, error) {
-	err := a.manage(ctx, "access control disabled", "", a.record(ctx, &pb.InternalRaftRequest{AuthDisable: r}))
+	err := a.srv.manage(ctx, "access control disabled", "", a.record(ctx, &pb.InternalRaftRequest{AuthDisable: r}))
 	return answer(&pb.AuthDisableResponse{Header: a.header()}, err)
 }
 
 // UserAdd adds a user to the broker.
 func (a *authService) UserAdd(ctx context.Context, r *pb.AuthUserAddRequest) (*pb.AuthUserAddResponse, error) {
-	err := a.manage(ctx, "user added", r.Name, func() error { return a.srv.accounts.addUser(r) })
+	err := a.srv.manage(ctx, "user added", r.Name, func() error { return a.srv.accounts.addUser(r) })
 	return answer(&pb.AuthUserAddResponse{Header: a.header()}, err)
 }
 
 // UserDelete deletes a user of the broker with all its permissions.
 func (a *authService) UserDelete(ctx context.Context, r *pb.AuthUserDeleteRequest) (*pb.AuthUserDeleteResponse, error) {
-	err := a.manage(ctx, "user deleted", r.Name, func() error { return a.srv.accounts.deleteUser(ctx, r.Name) })
+	err := a.srv.manage(ctx, "user deleted", r.Name, func() error { return a.srv.accounts.deleteUser(ctx, r.Name) })
 	return answer(&pb.AuthUserDeleteResponse{Header: a.header()}, err)
 }
 
@@ -108,19 +101,19 @@ func (a *authService) UserDelete(ctx context.Context, r *pb.AuthUserDeleteReques
 func (a *authService) UserChangePassword(
 	ctx context.Context, r *pb.AuthUserChangePasswordRequest,
 ) (*pb.AuthUserChangePasswordResponse, error) {
-	err := a.manage(ctx, "password changed", r.Name, func() error { return a.srv.accounts.changePassword(r.Name, r.Password) })
+	err := a.srv.manage(ctx, "password changed", r.Name, func() error { return a.srv.accounts.changePassword(r.Name, r.Password) })
 	return answer(&pb.AuthUserChangePasswordResponse{Header: a.header()}, err)
 }
 
 // UserGrantRole gives a user a role.
 func (a *authService) UserGrantRole(ctx context.Context, r *pb.AuthUserGrantRoleRequest) (*pb.AuthUserGrantRoleResponse, error) {
-	err := a.manage(ctx, "role "+r.Role+" granted", r.User, func() error { return a.srv.accounts.grantRole(ctx, r) })
+	err := a.srv.manage(ctx, "role "+r.Role+" granted", r.User, func() error { return a.srv.accounts.grantRole(ctx, r) })
 	return answer(&pb.AuthUserGrantRoleResponse{Header: a.header()}, err)
 }
 
 // UserRevokeRole revokes a role from a user.
 func (a *authService) UserRevokeRole(ctx context.Context, r *pb.AuthUserRevokeRoleRequest) (*pb.AuthUserRevokeRoleResponse, error) {
-	err := a.manage(ctx, "role "+r.Role+" revoked", r.Name, func() error { return a.srv.accounts.revokeRole(ctx, r) })
+	err := a.srv.manage(ctx, "role "+r.Role+" revoked", r.Name, func() error { return a.srv.accounts.revokeRole(ctx, r) })
 	return answer(&pb.AuthUserRevokeRoleResponse{Header: a.header()}, err)
 }
 
@@ -163,13 +156,13 @@ func (a *authService) RoleAdd(ctx context.Context, r *pb.AuthRoleAddRequest) (*p
 	if len(r.Name) > maxRoleName {
 		add = func() error { return etcderrors.ErrRequestTooLarge }
 	}
-	err := a.manage(ctx, "role added", r.Name[:min(len(r.Name), maxRoleName)], add)
+	err := a.srv.manage(ctx, "role added", r.Name[:min(len(r.Name), maxRoleName)], add)
 	return answer(&pb.AuthRoleAddResponse{Header: a.header()}, err)
 }
 
 // RoleDelete deletes a role and revokes it from its users.
 func (a *authService) RoleDelete(ctx context.Context, r *pb.AuthRoleDeleteRequest) (*pb.AuthRoleDeleteResponse, error) {
-	err := a.manage(ctx, "role deleted", r.Role, a.record(ctx, &pb.InternalRaftRequest{AuthRoleDelete: r}))
+	err := a.srv.manage(ctx, "role deleted", r.Role, a.record(ctx, &pb.InternalRaftRequest{AuthRoleDelete: r}))
 	return answer(&pb.AuthRoleDeleteResponse{Header: a.header()}, err)
 }
 
@@ -177,7 +170,7 @@ func (a *authService) RoleDelete(ctx context.Context, r *pb.AuthRoleDeleteReques
 func (a *authService) RoleGrantPermission(
 	ctx context.Context, r *pb.AuthRoleGrantPermissionRequest,
 ) (*pb.AuthRoleGrantPermissionResponse, error) {
-	err := a.manage(ctx, "permission granted", r.Name, a.record(ctx, &pb.InternalRaftRequest{AuthRoleGrantPermission: r}))
+	err := a.srv.manage(ctx, "permission granted", r.Name, a.record(ctx, &pb.InternalRaftRequest{AuthRoleGrantPermission: r}))
 	return answer(&pb.AuthRoleGrantPermissionResponse{Header: a.header()}, err)
 }
 
@@ -185,7 +178,7 @@ func (a *authService) RoleGrantPermission(
 func (a *authService) RoleRevokePermission(
 	ctx context.Context, r *pb.AuthRoleRevokePermissionRequest,
 ) (*pb.AuthRoleRevokePermissionResponse, error) {
-	err := a.manage(ctx, "permission revoked", r.Role, a.record(ctx, &pb.InternalRaftRequest{AuthRoleRevokePermission: r}))
+	err := a.srv.manage(ctx, "permission revoked", r.Role, a.record(ctx, &pb.InternalRaftRequest{AuthRoleRevokePermission: r}))
 	return answer(&pb.AuthRoleRevokePermissionResponse{Header: a.header()}, err)
 }
 

@@ -11,3 +11,14 @@ func (s *Server) complete(h *pb.ResponseHeader) *pb.ResponseHeader {
 	s.keys.Fill(h)
 	return h
 }
+
+// completed returns an answer of the store with its header completed, or the error that clients
+// get.
+func completed[R interface{ GetHeader() *pb.ResponseHeader }](s *Server, resp R, err error) (R, error) {
+	if err != nil {
+		var none R
+		return none, reply(err)
+	}
+	s.complete(resp.GetHeader())
+	return resp, nil
+}

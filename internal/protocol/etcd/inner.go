@@ -36,17 +36,19 @@ func (i *inside) client(ctx context.Context) *clientv3.Client {
 	return c
 }
 
-// through makes a call with a client of its own. The call ends when the server drains, since some
-// calls wait for others without limit.
-func through[R any](i *inside, ctx context.Context, call func(context.Context, *clientv3.Client) (R, error)) (R, error) {
+// through makes a call of a service that works through a client, with a client of its own. The call
+// ends when the server drains, since some calls wait for others without limit.
+func through[S, Q, R any](
+	i *inside, ctx context.Context, r Q, serve func(*clientv3.Client) S, call func(S, context.Context, Q) (R, error),
+) (R, error) {
 	c := i.client(ctx)
 	defer c.Close() //nolint:errcheck // it only reports that it is closed
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(i.draining, cancel)()
-	r, err := call(ctx, c)
+	resp, err := call(serve(c), ctx, r)
 	if err != nil && i.draining.Err() != nil {
-		return r, rpctypes.ErrGRPCStopped
+		return resp, rpctypes.ErrGRPCStopped
 	}
-	return r, err
+	return resp, err
 }

@@ -26,11 +26,7 @@ func (k *kvService) Range(ctx context.Context, r *pb.RangeRequest) (*pb.RangeRes
 		return asked(who, r, f.Range)
 	}
 	resp, err := s.keys.Range(ctx, r)
-	if err != nil {
-		return nil, reply(err)
-	}
-	s.complete(resp.Header)
-	return resp, nil
+	return completed(s, resp, err)
 }
 
 // Put writes a key. The answer comes when the change is on disk.
@@ -53,11 +49,7 @@ func (k *kvService) Put(ctx context.Context, r *pb.PutRequest) (*pb.PutResponse,
 		return nil, err
 	}
 	resp, err := s.keys.Put(ctx, r)
-	if err != nil {
-		return nil, reply(err)
-	}
-	s.complete(resp.Header)
-	return resp, nil
+	return completed(s, resp, err)
 }
 
 // DeleteRange deletes keys.
@@ -77,11 +69,7 @@ func (k *kvService) DeleteRange(ctx context.Context, r *pb.DeleteRangeRequest) (
 		return nil, reply(err)
 	}
 	resp, err := s.keys.DeleteRange(ctx, r)
-	if err != nil {
-		return nil, reply(err)
-	}
-	s.complete(resp.Header)
-	return resp, nil
+	return completed(s, resp, err)
 }
 
 // Txn compares keys and executes one of two lists of operations atomically.
@@ -106,11 +94,7 @@ func (k *kvService) Txn(ctx context.Context, r *pb.TxnRequest) (*pb.TxnResponse,
 		return nil, reply(err)
 	}
 	resp, err := s.keys.Txn(ctx, r)
-	if err != nil {
-		return nil, reply(err)
-	}
-	s.complete(resp.Header)
-	return resp, nil
+	return completed(s, resp, err)
 }
 
 // Compact discards the history before a revision.
@@ -124,9 +108,5 @@ func (k *kvService) Compact(ctx context.Context, r *pb.CompactionRequest) (*pb.C
 		return nil, reply(err)
 	}
 	resp, err := s.keys.Compact(ctx, r)
-	if err != nil {
-		return nil, reply(err)
-	}
-	s.complete(resp.Header)
-	return resp, nil
+	return completed(s, resp, err)
 }

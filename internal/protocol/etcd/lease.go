@@ -24,11 +24,7 @@ func (l *leaseService) LeaseGrant(ctx context.Context, r *pb.LeaseGrantRequest) 
 		return nil, err
 	}
 	resp, err := l.srv.keys.LeaseGrant(ctx, r)
-	if err != nil {
-		return nil, reply(err)
-	}
-	l.srv.complete(resp.Header)
-	return resp, nil
+	return completed(l.srv, resp, err)
 }
 
 // LeaseRevoke revokes a lease and deletes its keys.
@@ -44,11 +40,7 @@ func (l *leaseService) LeaseRevoke(ctx context.Context, r *pb.LeaseRevokeRequest
 		return nil, err
 	}
 	resp, err := l.srv.keys.LeaseRevoke(ctx, r)
-	if err != nil {
-		return nil, reply(err)
-	}
-	l.srv.complete(resp.Header)
-	return resp, nil
+	return completed(l.srv, resp, err)
 }
 
 // LeaseTimeToLive returns the remaining time of a lease, -1 if it does not exist, and its keys.
@@ -77,11 +69,7 @@ func (l *leaseService) LeaseLeases(ctx context.Context, r *pb.LeaseLeasesRequest
 		return nil, err
 	}
 	resp, err := l.srv.keys.LeaseLeases(ctx, r)
-	if err != nil {
-		return nil, reply(err)
-	}
-	l.srv.complete(resp.Header)
-	return resp, nil
+	return completed(l.srv, resp, err)
 }
 
 // LeaseKeepAlive renews a lease with every message of the client and answers with its new TTL, or 0

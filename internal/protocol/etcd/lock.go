@@ -3,7 +3,6 @@ package etcd
 import (
 	"context"
 
-	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/server/v3/etcdserver/api/v3election"
 	epb "go.etcd.io/etcd/server/v3/etcdserver/api/v3election/v3electionpb"
 	"go.etcd.io/etcd/server/v3/etcdserver/api/v3lock"
@@ -18,16 +17,12 @@ type lockService struct {
 
 // Lock waits for the lock and returns the key that represents it.
 func (l *lockService) Lock(ctx context.Context, r *lpb.LockRequest) (*lpb.LockResponse, error) {
-	return through(l.inside, ctx, func(ctx context.Context, c *clientv3.Client) (*lpb.LockResponse, error) {
-		return v3lock.NewLockServer(c).Lock(ctx, r)
-	})
+	return through(l.inside, ctx, r, v3lock.NewLockServer, lpb.LockServer.Lock)
 }
 
 // Unlock deletes the key of a lock.
 func (l *lockService) Unlock(ctx context.Context, r *lpb.UnlockRequest) (*lpb.UnlockResponse, error) {
-	return through(l.inside, ctx, func(ctx context.Context, c *clientv3.Client) (*lpb.UnlockResponse, error) {
-		return v3lock.NewLockServer(c).Unlock(ctx, r)
-	})
+	return through(l.inside, ctx, r, v3lock.NewLockServer, lpb.LockServer.Unlock)
 }
 
 // electionService implements the service Election with etcd's implementation, using one client per
@@ -39,23 +34,17 @@ type electionService struct {
 
 // Campaign waits until the caller leads.
 func (e *electionService) Campaign(ctx context.Context, r *epb.CampaignRequest) (*epb.CampaignResponse, error) {
-	return through(e.inside, ctx, func(ctx context.Context, c *clientv3.Client) (*epb.CampaignResponse, error) {
-		return v3election.NewElectionServer(c).Campaign(ctx, r)
-	})
+	return through(e.inside, ctx, r, v3election.NewElectionServer, epb.ElectionServer.Campaign)
 }
 
 // Proclaim changes the leader's value.
 func (e *electionService) Proclaim(ctx context.Context, r *epb.ProclaimRequest) (*epb.ProclaimResponse, error) {
-	return through(e.inside, ctx, func(ctx context.Context, c *clientv3.Client) (*epb.ProclaimResponse, error) {
-		return v3election.NewElectionServer(c).Proclaim(ctx, r)
-	})
+	return through(e.inside, ctx, r, v3election.NewElectionServer, epb.ElectionServer.Proclaim)
 }
 
 // Leader returns the current leader.
 func (e *electionService) Leader(ctx context.Context, r *epb.LeaderRequest) (*epb.LeaderResponse, error) {
-	return through(e.inside, ctx, func(ctx context.Context, c *clientv3.Client) (*epb.LeaderResponse, error) {
-		return v3election.NewElectionServer(c).Leader(ctx, r)
-	})
+	return through(e.inside, ctx, r, v3election.NewElectionServer, epb.ElectionServer.Leader)
 }
 
 // Observe sends the leader, now and whenever it changes.
@@ -67,7 +56,5 @@ func (e *electionService) Observe(r *epb.LeaderRequest, stream epb.Election_Obse
 
 // Resign gives up the leadership.
 func (e *electionService) Resign(ctx context.Context, r *epb.ResignRequest) (*epb.ResignResponse, error) {
-	return through(e.inside, ctx, func(ctx context.Context, c *clientv3.Client) (*epb.ResignResponse, error) {
-		return v3election.NewElectionServer(c).Resign(ctx, r)
-	})
+	return through(e.inside, ctx, r, v3election.NewElectionServer, epb.ElectionServer.Resign)
 }

@@ -26,7 +26,7 @@ type services struct {
 func newServices(s *Server) *services {
 	x := &services{
 		kv: &kvService{srv: s}, leases: &leaseService{srv: s}, watch: newWatchService(s.watchOptions()),
-		maintenance: &maintenanceService{srv: s}, cluster: &clusterService{srv: s}, auth: newAuthService(s),
+		maintenance: &maintenanceService{srv: s}, cluster: &clusterService{srv: s}, auth: &authService{srv: s},
 	}
 	in := newInside(s, x)
 	x.lock, x.election = &lockService{inside: in}, &electionService{inside: in}

@@ -1,6 +1,7 @@
 package etcd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -60,10 +61,7 @@ type watchService struct {
 }
 
 func newWatchService(o watchOptions) *watchService {
-	if o.progress == 0 {
-		o.progress = defaultProgressInterval
-	}
-	o.progress = max(o.progress, minProgressInterval)
+	o.progress = max(cmp.Or(o.progress, defaultProgressInterval), minProgressInterval)
 	return &watchService{watchOptions: o}
 }
 

@@ -13,6 +13,7 @@ import (
 	"fiveways.dev/fiveways/internal/broker"
 	"fiveways.dev/fiveways/internal/broker/enginetest"
 	"fiveways.dev/fiveways/internal/broker/jobs"
+	"fiveways.dev/fiveways/internal/core/catalog"
 	"fiveways.dev/fiveways/internal/core/failure"
 	"fiveways.dev/fiveways/internal/core/message"
 	"fiveways.dev/fiveways/internal/keyspace"
@@ -56,7 +57,7 @@ func publishes(t *testing.T, b *broker.Broker, worker int) {
 	for i := range 4 {
 		name := fmt.Sprint("q", worker, i)
 		c.Queue(name, nil)
-		enginetest.Must(t, c.Bind(broker.BindSpec{Source: "amq.fanout", Destination: name}))
+		enginetest.Must(t, c.Bind(catalog.BindSpec{Source: "amq.fanout", Destination: name}))
 	}
 	for i := range rounds {
 		queue := fmt.Sprint("q", worker, i%4)

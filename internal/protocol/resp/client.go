@@ -66,12 +66,7 @@ func (c *conn) setName(name string) command.Error {
 }
 
 func isGraphic(s string) bool {
-	for _, b := range []byte(s) {
-		if b < '!' || b > '~' {
-			return false
-		}
-	}
-	return true
+	return !strings.ContainsFunc(s, func(r rune) bool { return r < '!' || r > '~' })
 }
 
 // change replaces the connection's face with a copy that fn has modified.
@@ -159,16 +154,7 @@ func (s *selection) has(c *conn) bool {
 	if c.listens() {
 		kind = "pubsub"
 	}
-	if len(s.ids) > 0 {
-		found := false
-		for _, id := range s.ids {
-			found = found || id == c.id
-		}
-		if !found {
-			return false
-		}
-	}
-	return (s.id == 0 || s.id == c.id) && (s.kind == "" || s.kind == kind) && (s.user == "" || s.user == c.face.Load().user) &&
+	return (len(s.ids) == 0 || slices.Contains(s.ids, c.id)) && (s.id == 0 || s.id == c.id) && (s.kind == "" || s.kind == kind) && (s.user == "" || s.user == c.face.Load().user) &&
 		(s.addr == "" || s.addr == c.nc.RemoteAddr().String()) && (s.laddr == "" || s.laddr == c.nc.LocalAddr().String())
 }
 
@@ -204,11 +190,7 @@ func clientList(c *conn, args [][]byte) {
 }
 
 func isClientType(s string) bool {
-	switch s {
-	case "normal", "master", "slave", "replica", "pubsub":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"normal", "master", "slave", "replica", "pubsub"}, s)
 }
 
 // clientKill implements CLIENT KILL address, and CLIENT KILL with filters.

@@ -250,10 +250,7 @@ func (c *conn) listChannels(l *listening, args [][]byte) {
 	}
 	names := slices.DeleteFunc(c.srv.hub.listed(l, c.session.VHost(), pattern), func(name string) bool { return !c.mayKnow(name) })
 	slices.Sort(names)
-	c.w.Array(len(names))
-	for _, n := range names {
-		c.w.BulkString(n)
-	}
+	c.w.Strings(names)
 }
 
 // countSubscribers implements PUBSUB NUMSUB [channel...] and PUBSUB SHARDNUMSUB [channel...].

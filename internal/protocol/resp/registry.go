@@ -2,6 +2,7 @@ package resp
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"sync"
 )
@@ -34,10 +35,7 @@ func (r *registry) find(id uint64) *conn {
 // all returns the connections, ordered by ID.
 func (r *registry) all() []*conn {
 	r.mu.Lock()
-	list := make([]*conn, 0, len(r.byID))
-	for _, c := range r.byID {
-		list = append(list, c)
-	}
+	list := slices.Collect(maps.Values(r.byID))
 	r.mu.Unlock()
 	slices.SortFunc(list, func(a, b *conn) int { return cmp.Compare(a.id, b.id) })
 	return list

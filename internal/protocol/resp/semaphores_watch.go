@@ -1,6 +1,8 @@
 package resp
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -152,10 +154,8 @@ func writeEvent(w *respwire.Writer, pattern string, e *semaphores.Event) {
 	w.BulkString(pattern)
 	w.BulkString(e.Key)
 	w.Map(6)
-	w.BulkString("task")
-	w.BulkString(e.Task.ID)
-	w.BulkString("event")
-	w.BulkString(eventName(e))
+	w.TextField("task", e.Task.ID)
+	w.TextField("event", eventName(e))
 	w.BulkString("status")
 	if e.Gone {
 		w.BulkString("")
@@ -213,15 +213,8 @@ func (c *conn) endWatch(name watchName) {
 // unwatchAll ends all watches. If tell is set, the client gets a reply for each of them, or one
 // reply if there was none.
 func (c *conn) unwatchAll(tell bool) {
-	names := make([]watchName, 0, len(c.subs.watches))
-	for name := range c.subs.watches {
-		names = append(names, name)
-	}
-	slices.SortFunc(names, func(a, b watchName) int {
-		if d := strings.Compare(a.pattern, b.pattern); d != 0 {
-			return d
-		}
-		return strings.Compare(a.task, b.task)
+	names := slices.SortedFunc(maps.Keys(c.subs.watches), func(a, b watchName) int {
+		return cmp.Or(strings.Compare(a.pattern, b.pattern), strings.Compare(a.task, b.task))
 	})
 	for _, name := range names {
 		c.endWatch(name)

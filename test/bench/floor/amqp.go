@@ -116,11 +116,13 @@ func (a *amqpAnswerer) method(f amqpwire.Frame, r *reply) error {
 		a.key = append(a.key[:0], m.RoutingKey...)
 		return err
 	case amqpwire.IDBasicConsume:
-		var m amqpwire.BasicConsume
-		err = m.Decode(args)
+		m, err := amqpwire.DecodeMethod(f.Payload)
+		if err != nil {
+			return err
+		}
 		r.method(f.Channel, &amqpwire.BasicConsumeOk{ConsumerTag: consumerTag})
-		a.consume(m.Queue)
-		return err
+		a.consume(m.(*amqpwire.BasicConsume).Queue)
+		return nil
 	case amqpwire.IDConfirmSelect:
 		a.confirm = true
 	}

@@ -1,10 +1,6 @@
 package amqpwire
 
-import (
-	"encoding/binary"
-
-	"fiveways.dev/fiveways/internal/core/message"
-)
+import "fiveways.dev/fiveways/internal/core/message"
 
 // BasicQos limits the unacknowledged deliveries; 0 means no limit.
 type BasicQos struct {
@@ -13,37 +9,19 @@ type BasicQos struct {
 	Global        bool
 }
 
-// ID is IDBasicQos.
 func (*BasicQos) ID() MethodID { return IDBasicQos }
 
-// Decode implements Method.
-func (m *BasicQos) Decode(args []byte) error {
-	r := message.NewReader(args)
-	m.PrefetchSize = r.Uint32()
-	m.PrefetchCount = r.Uint16()
-	m.Global = r.Uint8()&1 != 0
-	return done(&r, IDBasicQos)
-}
-
-// Append implements Method.
-func (m *BasicQos) Append(dst []byte) []byte {
-	dst = appendID(dst, IDBasicQos)
-	dst = binary.BigEndian.AppendUint32(dst, m.PrefetchSize)
-	dst = binary.BigEndian.AppendUint16(dst, m.PrefetchCount)
-	return append(dst, bit(m.Global))
+func (m *BasicQos) arguments(a *arguments) {
+	a.long(&m.PrefetchSize)
+	a.short(&m.PrefetchCount)
+	a.bits(&m.Global)
 }
 
 // BasicQosOk confirms BasicQos.
 type BasicQosOk struct{}
 
-// ID is IDBasicQosOk.
-func (*BasicQosOk) ID() MethodID { return IDBasicQosOk }
-
-// Decode implements Method.
-func (*BasicQosOk) Decode(args []byte) error { return noArgs(args, IDBasicQosOk) }
-
-// Append implements Method.
-func (*BasicQosOk) Append(dst []byte) []byte { return appendID(dst, IDBasicQosOk) }
+func (*BasicQosOk) ID() MethodID         { return IDBasicQosOk }
+func (*BasicQosOk) arguments(*arguments) {}
 
 // BasicConsume starts a consumer. An empty tag asks the server for one.
 type BasicConsume struct {
@@ -56,28 +34,14 @@ type BasicConsume struct {
 	Arguments   message.Table
 }
 
-// ID is IDBasicConsume.
 func (*BasicConsume) ID() MethodID { return IDBasicConsume }
 
-// Decode implements Method.
-func (m *BasicConsume) Decode(args []byte) error {
-	r := message.NewReader(args)
-	r.Uint16() // reserved
-	m.Queue = name(&r)
-	m.ConsumerTag = name(&r)
-	unpack(r.Uint8(), &m.NoLocal, &m.NoAck, &m.Exclusive, &m.NoWait)
-	m.Arguments = r.Table()
-	return done(&r, IDBasicConsume)
-}
-
-// Append implements Method.
-func (m *BasicConsume) Append(dst []byte) []byte {
-	dst = appendID(dst, IDBasicConsume)
-	dst = append(dst, 0, 0) // reserved
-	dst = message.AppendShortStr(dst, m.Queue)
-	dst = message.AppendShortStr(dst, m.ConsumerTag)
-	dst = append(dst, bits(m.NoLocal, m.NoAck, m.Exclusive, m.NoWait))
-	return message.AppendTable(dst, m.Arguments)
+func (m *BasicConsume) arguments(a *arguments) {
+	a.reservedShort()
+	a.name(&m.Queue)
+	a.name(&m.ConsumerTag)
+	a.bits(&m.NoLocal, &m.NoAck, &m.Exclusive, &m.NoWait)
+	a.table(&m.Arguments)
 }
 
 // BasicConsumeOk confirms BasicConsume with the tag.
@@ -85,21 +49,8 @@ type BasicConsumeOk struct {
 	ConsumerTag string
 }
 
-// ID is IDBasicConsumeOk.
-func (*BasicConsumeOk) ID() MethodID { return IDBasicConsumeOk }
-
-// Decode implements Method.
-func (m *BasicConsumeOk) Decode(args []byte) error {
-	r := message.NewReader(args)
-	m.ConsumerTag = shortString(&r)
-	return done(&r, IDBasicConsumeOk)
-}
-
-// Append implements Method.
-func (m *BasicConsumeOk) Append(dst []byte) []byte {
-	dst = appendID(dst, IDBasicConsumeOk)
-	return message.AppendShortStr(dst, m.ConsumerTag)
-}
+func (*BasicConsumeOk) ID() MethodID             { return IDBasicConsumeOk }
+func (m *BasicConsumeOk) arguments(a *arguments) { a.shortStr(&m.ConsumerTag) }
 
 // BasicCancel ends a consumer, from either side.
 type BasicCancel struct {
@@ -107,22 +58,11 @@ type BasicCancel struct {
 	NoWait      bool
 }
 
-// ID is IDBasicCancel.
 func (*BasicCancel) ID() MethodID { return IDBasicCancel }
 
-// Decode implements Method.
-func (m *BasicCancel) Decode(args []byte) error {
-	r := message.NewReader(args)
-	m.ConsumerTag = name(&r)
-	m.NoWait = r.Uint8()&1 != 0
-	return done(&r, IDBasicCancel)
-}
-
-// Append implements Method.
-func (m *BasicCancel) Append(dst []byte) []byte {
-	dst = appendID(dst, IDBasicCancel)
-	dst = message.AppendShortStr(dst, m.ConsumerTag)
-	return append(dst, bit(m.NoWait))
+func (m *BasicCancel) arguments(a *arguments) {
+	a.name(&m.ConsumerTag)
+	a.bits(&m.NoWait)
 }
 
 // BasicCancelOk confirms BasicCancel.
@@ -130,21 +70,8 @@ type BasicCancelOk struct {
 	ConsumerTag string
 }
 
-// ID is IDBasicCancelOk.
-func (*BasicCancelOk) ID() MethodID { return IDBasicCancelOk }
-
-// Decode implements Method.
-func (m *BasicCancelOk) Decode(args []byte) error {
-	r := message.NewReader(args)
-	m.ConsumerTag = shortString(&r)
-	return done(&r, IDBasicCancelOk)
-}
-
-// Append implements Method.
-func (m *BasicCancelOk) Append(dst []byte) []byte {
-	dst = appendID(dst, IDBasicCancelOk)
-	return message.AppendShortStr(dst, m.ConsumerTag)
-}
+func (*BasicCancelOk) ID() MethodID             { return IDBasicCancelOk }
+func (m *BasicCancelOk) arguments(a *arguments) { a.shortStr(&m.ConsumerTag) }
 
 // BasicPublish announces a message for an exchange. Its byte slices alias the decoded arguments.
 type BasicPublish struct {
@@ -154,26 +81,25 @@ type BasicPublish struct {
 	Immediate  bool
 }
 
-// ID is IDBasicPublish.
 func (*BasicPublish) ID() MethodID { return IDBasicPublish }
 
-// Decode implements Method.
+func (m *BasicPublish) arguments(a *arguments) {
+	a.reservedShort()
+	a.shortBytes(&m.Exchange)
+	a.shortBytes(&m.RoutingKey)
+	a.bits(&m.Mandatory, &m.Immediate)
+}
+
+// Decode reads the arguments from args, and replaces all fields. It is written out, because it is
+// on the way of every message.
 func (m *BasicPublish) Decode(args []byte) error {
 	r := message.NewReader(args)
 	r.Uint16() // reserved
 	m.Exchange = r.ShortStr()
 	m.RoutingKey = r.ShortStr()
-	unpack(r.Uint8(), &m.Mandatory, &m.Immediate)
-	return done(&r, IDBasicPublish)
-}
-
-// Append implements Method.
-func (m *BasicPublish) Append(dst []byte) []byte {
-	dst = appendID(dst, IDBasicPublish)
-	dst = append(dst, 0, 0) // reserved
-	dst = message.AppendShortStr(dst, m.Exchange)
-	dst = message.AppendShortStr(dst, m.RoutingKey)
-	return append(dst, bits(m.Mandatory, m.Immediate))
+	bits := r.Uint8()
+	m.Mandatory, m.Immediate = bits&1 != 0, bits&2 != 0
+	return end(&r, IDBasicPublish)
 }
 
 // BasicReturn hands an unroutable message back to its publisher.
@@ -184,26 +110,13 @@ type BasicReturn struct {
 	RoutingKey string
 }
 
-// ID is IDBasicReturn.
 func (*BasicReturn) ID() MethodID { return IDBasicReturn }
 
-// Decode implements Method.
-func (m *BasicReturn) Decode(args []byte) error {
-	r := message.NewReader(args)
-	m.ReplyCode = r.Uint16()
-	m.ReplyText = shortString(&r)
-	m.Exchange = shortString(&r)
-	m.RoutingKey = shortString(&r)
-	return done(&r, IDBasicReturn)
-}
-
-// Append implements Method.
-func (m *BasicReturn) Append(dst []byte) []byte {
-	dst = appendID(dst, IDBasicReturn)
-	dst = binary.BigEndian.AppendUint16(dst, m.ReplyCode)
-	dst = message.AppendShortStr(dst, cut(m.ReplyText))
-	dst = message.AppendShortStr(dst, m.Exchange)
-	return message.AppendShortStr(dst, m.RoutingKey)
+func (m *BasicReturn) arguments(a *arguments) {
+	a.short(&m.ReplyCode)
+	a.text(&m.ReplyText)
+	a.shortStr(&m.Exchange)
+	a.shortStr(&m.RoutingKey)
 }
 
 // BasicDeliver announces a message for a consumer. Its byte slices alias the decoded arguments.
@@ -215,28 +128,14 @@ type BasicDeliver struct {
 	RoutingKey  []byte
 }
 
-// ID is IDBasicDeliver.
 func (*BasicDeliver) ID() MethodID { return IDBasicDeliver }
 
-// Decode implements Method.
-func (m *BasicDeliver) Decode(args []byte) error {
-	r := message.NewReader(args)
-	m.ConsumerTag = r.ShortStr()
-	m.DeliveryTag = r.Uint64()
-	m.Redelivered = r.Uint8()&1 != 0
-	m.Exchange = r.ShortStr()
-	m.RoutingKey = r.ShortStr()
-	return done(&r, IDBasicDeliver)
-}
-
-// Append implements Method.
-func (m *BasicDeliver) Append(dst []byte) []byte {
-	dst = appendID(dst, IDBasicDeliver)
-	dst = message.AppendShortStr(dst, m.ConsumerTag)
-	dst = binary.BigEndian.AppendUint64(dst, m.DeliveryTag)
-	dst = append(dst, bit(m.Redelivered))
-	dst = message.AppendShortStr(dst, m.Exchange)
-	return message.AppendShortStr(dst, m.RoutingKey)
+func (m *BasicDeliver) arguments(a *arguments) {
+	a.shortBytes(&m.ConsumerTag)
+	a.longlong(&m.DeliveryTag)
+	a.bits(&m.Redelivered)
+	a.shortBytes(&m.Exchange)
+	a.shortBytes(&m.RoutingKey)
 }
 
 // BasicGet asks for one message.
@@ -245,24 +144,12 @@ type BasicGet struct {
 	NoAck bool
 }
 
-// ID is IDBasicGet.
 func (*BasicGet) ID() MethodID { return IDBasicGet }
 
-// Decode implements Method.
-func (m *BasicGet) Decode(args []byte) error {
-	r := message.NewReader(args)
-	r.Uint16() // reserved
-	m.Queue = name(&r)
-	m.NoAck = r.Uint8()&1 != 0
-	return done(&r, IDBasicGet)
-}
-
-// Append implements Method.
-func (m *BasicGet) Append(dst []byte) []byte {
-	dst = appendID(dst, IDBasicGet)
-	dst = append(dst, 0, 0) // reserved
-	dst = message.AppendShortStr(dst, m.Queue)
-	return append(dst, bit(m.NoAck))
+func (m *BasicGet) arguments(a *arguments) {
+	a.reservedShort()
+	a.name(&m.Queue)
+	a.bits(&m.NoAck)
 }
 
 // BasicGetOk answers BasicGet; MessageCount is the number of ready messages left.
@@ -274,48 +161,21 @@ type BasicGetOk struct {
 	MessageCount uint32
 }
 
-// ID is IDBasicGetOk.
 func (*BasicGetOk) ID() MethodID { return IDBasicGetOk }
 
-// Decode implements Method.
-func (m *BasicGetOk) Decode(args []byte) error {
-	r := message.NewReader(args)
-	m.DeliveryTag = r.Uint64()
-	m.Redelivered = r.Uint8()&1 != 0
-	m.Exchange = shortString(&r)
-	m.RoutingKey = shortString(&r)
-	m.MessageCount = r.Uint32()
-	return done(&r, IDBasicGetOk)
-}
-
-// Append implements Method.
-func (m *BasicGetOk) Append(dst []byte) []byte {
-	dst = appendID(dst, IDBasicGetOk)
-	dst = binary.BigEndian.AppendUint64(dst, m.DeliveryTag)
-	dst = append(dst, bit(m.Redelivered))
-	dst = message.AppendShortStr(dst, m.Exchange)
-	dst = message.AppendShortStr(dst, m.RoutingKey)
-	return binary.BigEndian.AppendUint32(dst, m.MessageCount)
+func (m *BasicGetOk) arguments(a *arguments) {
+	a.longlong(&m.DeliveryTag)
+	a.bits(&m.Redelivered)
+	a.shortStr(&m.Exchange)
+	a.shortStr(&m.RoutingKey)
+	a.long(&m.MessageCount)
 }
 
 // BasicGetEmpty answers BasicGet when nothing is ready.
 type BasicGetEmpty struct{}
 
-// ID is IDBasicGetEmpty.
-func (*BasicGetEmpty) ID() MethodID { return IDBasicGetEmpty }
-
-// Decode implements Method.
-func (*BasicGetEmpty) Decode(args []byte) error {
-	r := message.NewReader(args)
-	r.ShortStr() // reserved
-	return done(&r, IDBasicGetEmpty)
-}
-
-// Append implements Method.
-func (*BasicGetEmpty) Append(dst []byte) []byte {
-	dst = appendID(dst, IDBasicGetEmpty)
-	return append(dst, 0) // reserved
-}
+func (*BasicGetEmpty) ID() MethodID           { return IDBasicGetEmpty }
+func (*BasicGetEmpty) arguments(a *arguments) { a.reservedShortStr() }
 
 // BasicAck settles one delivery or, with Multiple, all up to it. From a server it confirms
 // publishes.
@@ -324,22 +184,20 @@ type BasicAck struct {
 	Multiple    bool
 }
 
-// ID is IDBasicAck.
 func (*BasicAck) ID() MethodID { return IDBasicAck }
 
-// Decode implements Method.
+func (m *BasicAck) arguments(a *arguments) {
+	a.longlong(&m.DeliveryTag)
+	a.bits(&m.Multiple)
+}
+
+// Decode reads the arguments from args, and replaces all fields. It is written out, because it is
+// on the way of every message.
 func (m *BasicAck) Decode(args []byte) error {
 	r := message.NewReader(args)
 	m.DeliveryTag = r.Uint64()
 	m.Multiple = r.Uint8()&1 != 0
-	return done(&r, IDBasicAck)
-}
-
-// Append implements Method.
-func (m *BasicAck) Append(dst []byte) []byte {
-	dst = appendID(dst, IDBasicAck)
-	dst = binary.BigEndian.AppendUint64(dst, m.DeliveryTag)
-	return append(dst, bit(m.Multiple))
+	return end(&r, IDBasicAck)
 }
 
 // BasicReject refuses one delivery.
@@ -348,22 +206,11 @@ type BasicReject struct {
 	Requeue     bool
 }
 
-// ID is IDBasicReject.
 func (*BasicReject) ID() MethodID { return IDBasicReject }
 
-// Decode implements Method.
-func (m *BasicReject) Decode(args []byte) error {
-	r := message.NewReader(args)
-	m.DeliveryTag = r.Uint64()
-	m.Requeue = r.Uint8()&1 != 0
-	return done(&r, IDBasicReject)
-}
-
-// Append implements Method.
-func (m *BasicReject) Append(dst []byte) []byte {
-	dst = appendID(dst, IDBasicReject)
-	dst = binary.BigEndian.AppendUint64(dst, m.DeliveryTag)
-	return append(dst, bit(m.Requeue))
+func (m *BasicReject) arguments(a *arguments) {
+	a.longlong(&m.DeliveryTag)
+	a.bits(&m.Requeue)
 }
 
 // BasicRecoverAsync is BasicRecover without an answer.
@@ -371,54 +218,22 @@ type BasicRecoverAsync struct {
 	Requeue bool
 }
 
-// ID is IDBasicRecoverAsync.
-func (*BasicRecoverAsync) ID() MethodID { return IDBasicRecoverAsync }
-
-// Decode implements Method.
-func (m *BasicRecoverAsync) Decode(args []byte) error {
-	r := message.NewReader(args)
-	m.Requeue = r.Uint8()&1 != 0
-	return done(&r, IDBasicRecoverAsync)
-}
-
-// Append implements Method.
-func (m *BasicRecoverAsync) Append(dst []byte) []byte {
-	dst = appendID(dst, IDBasicRecoverAsync)
-	return append(dst, bit(m.Requeue))
-}
+func (*BasicRecoverAsync) ID() MethodID             { return IDBasicRecoverAsync }
+func (m *BasicRecoverAsync) arguments(a *arguments) { a.bits(&m.Requeue) }
 
 // BasicRecover asks for all unacknowledged messages again.
 type BasicRecover struct {
 	Requeue bool
 }
 
-// ID is IDBasicRecover.
-func (*BasicRecover) ID() MethodID { return IDBasicRecover }
-
-// Decode implements Method.
-func (m *BasicRecover) Decode(args []byte) error {
-	r := message.NewReader(args)
-	m.Requeue = r.Uint8()&1 != 0
-	return done(&r, IDBasicRecover)
-}
-
-// Append implements Method.
-func (m *BasicRecover) Append(dst []byte) []byte {
-	dst = appendID(dst, IDBasicRecover)
-	return append(dst, bit(m.Requeue))
-}
+func (*BasicRecover) ID() MethodID             { return IDBasicRecover }
+func (m *BasicRecover) arguments(a *arguments) { a.bits(&m.Requeue) }
 
 // BasicRecoverOk confirms BasicRecover.
 type BasicRecoverOk struct{}
 
-// ID is IDBasicRecoverOk.
-func (*BasicRecoverOk) ID() MethodID { return IDBasicRecoverOk }
-
-// Decode implements Method.
-func (*BasicRecoverOk) Decode(args []byte) error { return noArgs(args, IDBasicRecoverOk) }
-
-// Append implements Method.
-func (*BasicRecoverOk) Append(dst []byte) []byte { return appendID(dst, IDBasicRecoverOk) }
+func (*BasicRecoverOk) ID() MethodID         { return IDBasicRecoverOk }
+func (*BasicRecoverOk) arguments(*arguments) {}
 
 // BasicNack refuses deliveries. From a server it refuses publishes.
 type BasicNack struct {
@@ -427,20 +242,9 @@ type BasicNack struct {
 	Requeue     bool
 }
 
-// ID is IDBasicNack.
 func (*BasicNack) ID() MethodID { return IDBasicNack }
 
-// Decode implements Method.
-func (m *BasicNack) Decode(args []byte) error {
-	r := message.NewReader(args)
-	m.DeliveryTag = r.Uint64()
-	unpack(r.Uint8(), &m.Multiple, &m.Requeue)
-	return done(&r, IDBasicNack)
-}
-
-// Append implements Method.
-func (m *BasicNack) Append(dst []byte) []byte {
-	dst = appendID(dst, IDBasicNack)
-	dst = binary.BigEndian.AppendUint64(dst, m.DeliveryTag)
-	return append(dst, bits(m.Multiple, m.Requeue))
+func (m *BasicNack) arguments(a *arguments) {
+	a.longlong(&m.DeliveryTag)
+	a.bits(&m.Multiple, &m.Requeue)
 }

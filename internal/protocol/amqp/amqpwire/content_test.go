@@ -122,8 +122,8 @@ func TestParseContentHeader(t *testing.T) {
 
 func TestHotPathDoesNotAllocate(t *testing.T) {
 	env := envelope("x", "key", "body")
-	publish := (&BasicPublish{Exchange: []byte("x"), RoutingKey: []byte("key")}).Append(nil)
-	ack := (&BasicAck{DeliveryTag: 1}).Append(nil)
+	publish := appendMethod(nil, &BasicPublish{Exchange: []byte("x"), RoutingKey: []byte("key")})
+	ack := appendMethod(nil, &BasicAck{DeliveryTag: 1})
 	dst := make([]byte, 0, 1024)
 	allocs := testing.AllocsPerRun(100, func() {
 		dst = AppendDeliver(dst[:0], 1, "tag", 1, false, env, 4096)

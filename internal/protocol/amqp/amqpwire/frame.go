@@ -54,8 +54,16 @@ func appendFrameHeader(dst []byte, frameType uint8, channel uint16, size int) []
 func AppendMethodFrame(dst []byte, channel uint16, m Method) []byte {
 	start := len(dst)
 	dst = appendFrameHeader(dst, FrameMethod, channel, 0)
-	dst = m.Append(dst)
-	return endMethodFrame(dst, start)
+	return endMethodFrame(appendMethod(dst, m), start)
+}
+
+// appendMethod appends ids and arguments, which is the payload of a method frame.
+func appendMethod(dst []byte, m Method) []byte {
+	a := walks.Get().(*arguments)
+	defer a.release()
+	a.appends, a.dst = true, appendID(dst, m.ID())
+	m.arguments(a)
+	return a.dst
 }
 
 // endMethodFrame writes the size of the frame that begins at start, and closes it.

@@ -87,10 +87,6 @@ func (a *api) topicPermissions(r *http.Request) ([]catalog.TopicPermission, erro
 	return found, nil
 }
 
-func newPermission(p catalog.Permission) Permission {
-	return Permission{User: p.User, VHost: p.VHost, Configure: p.Configure, Write: p.Write, Read: p.Read}
-}
+func newPermission(p catalog.Permission) Permission { return Permission(p) }
 
-func newTopicPermission(p catalog.TopicPermission) TopicPermission {
-	return TopicPermission{User: p.User, VHost: p.VHost, Exchange: p.Exchange, Write: p.Write, Read: p.Read}
-}
+func newTopicPermission(p catalog.TopicPermission) TopicPermission { return TopicPermission(p) }

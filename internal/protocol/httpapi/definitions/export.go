@@ -32,13 +32,9 @@ func (d *definitions) export() (*File, error) {
 	b := d.Broker
 	f := &File{
 		RabbitVersion: d.o.RabbitMQ, RabbitMQVersion: d.o.RabbitMQ, ProductName: d.o.Product, ProductVersion: d.o.Version,
-		Users: rest.List(b.Users(), userOf),
-		Permissions: rest.List(b.Permissions("", ""), func(p catalog.Permission) Permission {
-			return Permission{p.User, p.VHost, p.Configure, p.Write, p.Read}
-		}),
-		TopicPermissions: rest.List(b.TopicPermissions("", ""), func(p catalog.TopicPermission) TopicPermission {
-			return TopicPermission{p.User, p.VHost, p.Exchange, p.Write, p.Read}
-		}),
+		Users:            rest.List(b.Users(), userOf),
+		Permissions:      rest.List(b.Permissions("", ""), func(p catalog.Permission) Permission { return Permission(p) }),
+		TopicPermissions: rest.List(b.TopicPermissions("", ""), func(p catalog.TopicPermission) TopicPermission { return TopicPermission(p) }),
 		GlobalParameters: rest.List(b.Parameters("", globalComponent), func(p catalog.Parameter) GlobalParameter {
 			return GlobalParameter{p.Name, p.Value}
 		}),

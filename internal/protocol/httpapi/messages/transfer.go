@@ -1,6 +1,7 @@
 package messages
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -130,9 +131,7 @@ func (t *transfer) destined(d *shard.Delivery) (*shard.Publish, error) {
 		if ok {
 			env = home
 		}
-		if name == "" {
-			name = source
-		}
+		name = cmp.Or(name, source)
 	}
 	if name == t.queue {
 		return nil, errNowhere

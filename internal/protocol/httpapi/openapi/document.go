@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"regexp"
@@ -154,11 +155,7 @@ func parametersOf(r *rest.Route, inPath []string) []object {
 		query = append(query, ofColumns)
 	}
 	for _, q := range query {
-		kind := q.Type
-		if kind == "" {
-			kind = "string"
-		}
-		out = append(out, object{"name": q.Name, "in": "query", "description": q.About, "schema": object{"type": kind}})
+		out = append(out, object{"name": q.Name, "in": "query", "description": q.About, "schema": object{"type": cmp.Or(q.Type, "string")}})
 	}
 	return out
 }

@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"cmp"
 	"encoding"
 	"encoding/json"
 	"fmt"
@@ -142,9 +143,7 @@ func (s *schemas) fields(t reflect.Type, u use) (object, error) {
 		if f.Anonymous && !tagged || name == "-" || !f.IsExported() || hidden(t, f) {
 			continue
 		}
-		if name == "" {
-			name = f.Name
-		}
+		name = cmp.Or(name, f.Name)
 		leftOut := slices.Contains(strings.Split(options, ","), "omitempty")
 		kind := f.Type
 		if leftOut && u == answered && kind.Kind() == reflect.Pointer {

@@ -1,6 +1,7 @@
 package overview
 
 import (
+	"cmp"
 	"net/http"
 	"strings"
 
@@ -109,10 +110,7 @@ func (p *api) end(r *http.Request, list ...*protocol.Client) error {
 			return errNotYours
 		}
 	}
-	reason := protocol.Clipped(strings.TrimSpace(r.Header.Get("X-Reason")))
-	if reason == "" {
-		reason = "Closed via management plugin"
-	}
+	reason := cmp.Or(protocol.Clipped(strings.TrimSpace(r.Header.Get("X-Reason"))), "Closed via management plugin")
 	for _, c := range list {
 		p.Log.Info("http: connection closed on request", "request", caller.ID, "user", caller.Name(), "connection", c.Name(), "of", c.Login().User, "reason", reason)
 		c.End(reason)

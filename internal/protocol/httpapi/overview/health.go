@@ -1,6 +1,7 @@
 package overview
 
 import (
+	"cmp"
 	"net/http"
 	"slices"
 	"strconv"
@@ -120,10 +121,7 @@ var aliases = map[string]string{
 
 func (p *api) protocolListener(r *http.Request) (well, trouble object, err error) {
 	asked := rest.Name(r, "protocol")
-	name := asked
-	if known := aliases[asked]; known != "" {
-		name = known
-	}
+	name := cmp.Or(aliases[asked], asked)
 	protocols := []string{}
 	for _, l := range p.shownListeners() {
 		if l.Protocol == name {

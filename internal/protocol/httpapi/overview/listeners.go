@@ -1,6 +1,7 @@
 package overview
 
 import (
+	"cmp"
 	"net"
 	"net/http"
 	"strconv"
@@ -41,11 +42,7 @@ func listenersOf(node string, served []protocol.Endpoint) []listener {
 		host, port := place(&e)
 		out = append(out, listener{node, e.Protocol, host, port, object{}})
 		if e.TLS {
-			name := encrypted[e.Protocol]
-			if name == "" {
-				name = e.Protocol + "/ssl"
-			}
-			out = append(out, listener{node, name, host, port, object{}})
+			out = append(out, listener{node, cmp.Or(encrypted[e.Protocol], e.Protocol+"/ssl"), host, port, object{}})
 		}
 	}
 	return out

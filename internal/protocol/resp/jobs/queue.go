@@ -1,6 +1,8 @@
 package jobs
 
 import (
+	"cmp"
+
 	"fiveways.dev/fiveways/internal/broker"
 	"fiveways.dev/fiveways/internal/broker/inspect"
 	"fiveways.dev/fiveways/internal/broker/jobs"
@@ -80,10 +82,7 @@ func (r *listing) Reply(w *respwire.Writer) {
 		return
 	}
 	w.Array(2)
-	if r.Next == "" {
-		r.Next = "0"
-	}
-	w.BulkString(r.Next)
+	w.BulkString(cmp.Or(r.Next, "0"))
 	w.Array(len(r.Jobs))
 	for i := range r.Jobs {
 		w.Map(1 + detailFields(&r.Jobs[i]))
@@ -145,8 +144,5 @@ func queueNames(c command.Conn, args [][]byte) {
 			names = append(names, q.Name)
 		}
 	}
-	w.Array(len(names))
-	for _, name := range names {
-		w.BulkString(name)
-	}
+	w.Strings(names)
 }

@@ -54,8 +54,7 @@ func detailFields(j *jobs.Info) int {
 
 // writeDetail writes the details of a job as fields of a map that the caller has begun.
 func writeDetail(w *respwire.Writer, j *jobs.Info) {
-	w.BulkString("status")
-	w.BulkString(j.State.String())
+	w.TextField("status", j.State.String())
 	w.Field("attempts", int64(j.Attempts))
 	w.Field("enqueued", j.First)
 	w.Field("backoff", j.Backoff)
@@ -63,8 +62,7 @@ func writeDetail(w *respwire.Writer, j *jobs.Info) {
 	w.Field("size", int64(j.Size))
 	w.Field("priority", int64(j.Priority))
 	if j.Error != "" {
-		w.BulkString("error")
-		w.BulkString(j.Error)
+		w.TextField("error", j.Error)
 	}
 }
 

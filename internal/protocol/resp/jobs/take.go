@@ -102,8 +102,7 @@ func (r *taking) Reply(w *respwire.Writer) {
 func writeJob(w *respwire.Writer, queue string, j *jobs.Job) {
 	_, _, props, body := j.Env.Split()
 	w.Map(8)
-	w.BulkString("queue")
-	w.BulkString(queue)
+	w.TextField("queue", queue)
 	w.BulkString("mid")
 	w.Bulk(j.ID)
 	w.BulkString("body")

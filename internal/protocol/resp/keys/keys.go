@@ -146,10 +146,7 @@ func names(c command.Conn, args [][]byte) {
 		command.Fail(w, err)
 		return
 	}
-	w.Array(len(all))
-	for _, name := range all {
-		w.BulkString(name)
-	}
+	w.Strings(all)
 }
 
 func countNames(c command.Conn, _ [][]byte) {
@@ -235,8 +232,5 @@ func scan(c command.Conn, args [][]byte) {
 	}
 	w.Array(2)
 	w.BulkString(strconv.FormatUint(next, 10))
-	w.Array(len(matching))
-	for _, name := range matching {
-		w.BulkString(name)
-	}
+	w.Strings(matching)
 }

@@ -54,6 +54,17 @@ func Commands() []command.Command {
 // onQueue returns the queue that an argument names.
 func onQueue(name []byte) broker.OnQueue { return broker.OnQueue{Queue: string(name)} }
 
+// number answers with a number, which is 0 for a list that does not exist.
+func number(w *respwire.Writer, err error, n int) {
+	if command.Failed(w, err) {
+		return
+	}
+	if err != nil {
+		n = 0
+	}
+	w.Int(int64(n))
+}
+
 type pushRequest struct{ lists.Push }
 
 func push(front, mustExist bool) command.Prepare {
@@ -64,15 +75,7 @@ func push(front, mustExist bool) command.Prepare {
 
 func (r *pushRequest) Commands(dst []broker.Command) []broker.Command { return append(dst, &r.Push) }
 
-func (r *pushRequest) Reply(w *respwire.Writer) {
-	if command.Failed(w, r.Err) {
-		return
-	}
-	if r.Err != nil {
-		r.Len = 0
-	}
-	w.Int(int64(r.Len))
-}
+func (r *pushRequest) Reply(w *respwire.Writer) { number(w, r.Err, r.Len) }
 
 type lengthRequest struct{ broker.Count }
 
@@ -82,15 +85,7 @@ func length(_ command.Conn, args [][]byte) (command.Request, error) {
 
 func (r *lengthRequest) Commands(dst []broker.Command) []broker.Command { return append(dst, &r.Count) }
 
-func (r *lengthRequest) Reply(w *respwire.Writer) {
-	if command.Failed(w, r.Err) {
-		return
-	}
-	if r.Err != nil {
-		r.Ready = 0
-	}
-	w.Int(int64(r.Ready))
-}
+func (r *lengthRequest) Reply(w *respwire.Writer) { number(w, r.Err, r.Ready) }
 
 // place parses an index in a list.
 func place(b []byte) (int, error) {
@@ -168,15 +163,7 @@ func (r *removeRequest) Commands(dst []broker.Command) []broker.Command {
 	return append(dst, &r.Remove)
 }
 
-func (r *removeRequest) Reply(w *respwire.Writer) {
-	if command.Failed(w, r.Err) {
-		return
-	}
-	if r.Err != nil {
-		r.Removed = 0
-	}
-	w.Int(int64(r.Removed))
-}
+func (r *removeRequest) Reply(w *respwire.Writer) { number(w, r.Err, r.Removed) }
 
 type trimRequest struct{ lists.Trim }
 

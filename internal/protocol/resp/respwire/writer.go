@@ -96,6 +96,20 @@ func (w *Writer) Field(name string, n int64) {
 	w.Int(n)
 }
 
+// TextField adds a key of a map and its text.
+func (w *Writer) TextField(name, text string) {
+	w.BulkString(name)
+	w.BulkString(text)
+}
+
+// Strings adds an array of strings.
+func (w *Writer) Strings(all []string) {
+	w.Array(len(all))
+	for _, s := range all {
+		w.BulkString(s)
+	}
+}
+
 // Set begins a set of n members, which follow. In RESP2 it is an array.
 func (w *Writer) Set(n int) {
 	if w.RESP3 {

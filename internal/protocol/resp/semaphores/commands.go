@@ -87,8 +87,7 @@ func texts(args [][]byte) []string {
 // writeInfo writes the description of a semaphore.
 func writeInfo(w *respwire.Writer, i *semaphores.Info) {
 	w.Map(8)
-	w.BulkString("key")
-	w.BulkString(i.Key)
+	w.TextField("key", i.Key)
 	w.Field("active", int64(i.Config.Active))
 	w.Field("try_release", int64(i.Config.TryRelease))
 	w.BulkString("order")
@@ -119,10 +118,8 @@ func writeTask(w *respwire.Writer, s *semaphores.State, now time.Time) {
 		return
 	}
 	w.Map(7)
-	w.BulkString("task")
-	w.BulkString(s.ID)
-	w.BulkString("status")
-	w.BulkString(s.Status.String())
+	w.TextField("task", s.ID)
+	w.TextField("status", s.Status.String())
 	w.BulkString("priority")
 	w.Double(s.Priority)
 	w.Field("position", int64(s.Position))

@@ -7,114 +7,55 @@ import (
 	"fiveways.dev/fiveways/internal/semaphores"
 )
 
-// creating is a request that creates a semaphore.
-type creating struct {
+// ask is a request of one change, for the commands that manage semaphores.
+type ask struct {
 	onSemaphore
-	semaphores.Create
+	change semaphores.Change
+	failed *error                   // of the change
+	done   func(w *respwire.Writer) // writes the answer if there was no error
+}
+
+func (a *ask) Changes(dst []semaphores.Change) []semaphores.Change { return append(dst, a.change) }
+
+func (a *ask) Reply(w *respwire.Writer) {
+	if *a.failed != nil {
+		command.Fail(w, *a.failed)
+		return
+	}
+	a.done(w)
 }
 
 // semCreate implements SEM.CREATE key [ACTIVE n] [TRYRELEASE n] [ORDER ASC|DESC] [LEASE ms].
 func semCreate(_ command.Conn, args [][]byte) (command.Request, error) {
-	r, w := &creating{}, command.Words{Rest: args[2:]}
-	r.Key, r.Settings = string(args[1]), settings(&w)
-	return r, w.Err
-}
-
-func (r *creating) Changes(dst []semaphores.Change) []semaphores.Change {
-	return append(dst, &r.Create)
-}
-
-func (r *creating) Reply(w *respwire.Writer) {
-	switch {
-	case r.Err != nil:
-		command.Fail(w, r.Err)
-	case r.Created:
-		w.Int(1)
-	default:
-		w.Int(0)
-	}
-}
-
-// resetting is a request that changes the settings of a semaphore.
-type resetting struct {
-	onSemaphore
-	semaphores.Update
+	c, w := &semaphores.Create{}, command.Words{Rest: args[2:]}
+	c.Key, c.Settings = string(args[1]), settings(&w)
+	return &ask{change: c, failed: &c.Err, done: func(w *respwire.Writer) { w.Int(number(c.Created)) }}, w.Err
 }
 
 // semSet implements SEM.SET key [ACTIVE n] [TRYRELEASE n] [ORDER ASC|DESC] [LEASE ms].
 func semSet(_ command.Conn, args [][]byte) (command.Request, error) {
-	r, w := &resetting{}, command.Words{Rest: args[2:]}
-	r.Key, r.Settings = string(args[1]), settings(&w)
-	return r, w.Err
-}
-
-func (r *resetting) Changes(dst []semaphores.Change) []semaphores.Change {
-	return append(dst, &r.Update)
-}
-
-func (r *resetting) Reply(w *respwire.Writer) {
-	if r.Err != nil {
-		command.Fail(w, r.Err)
-		return
-	}
-	w.OK()
-}
-
-// deleting is a request that deletes a semaphore.
-type deleting struct {
-	onSemaphore
-	semaphores.Delete
+	c, w := &semaphores.Update{}, command.Words{Rest: args[2:]}
+	c.Key, c.Settings = string(args[1]), settings(&w)
+	return &ask{change: c, failed: &c.Err, done: (*respwire.Writer).OK}, w.Err
 }
 
 // semDel implements SEM.DEL key [IFEMPTY].
 func semDel(_ command.Conn, args [][]byte) (command.Request, error) {
-	r, w := &deleting{}, command.Words{Rest: args[2:]}
-	r.Key = string(args[1])
+	c, w := &semaphores.Delete{}, command.Words{Rest: args[2:]}
+	c.Key = string(args[1])
 	for w.More() {
 		if w.Keyword() != "IFEMPTY" {
 			w.Unknown()
 		}
-		r.IfEmpty = true
+		c.IfEmpty = true
 	}
-	return r, w.Err
-}
-
-func (r *deleting) Changes(dst []semaphores.Change) []semaphores.Change {
-	return append(dst, &r.Delete)
-}
-
-func (r *deleting) Reply(w *respwire.Writer) {
-	switch {
-	case r.Err != nil:
-		command.Fail(w, r.Err)
-	case r.Missing:
-		w.Int(0)
-	default:
-		w.Int(1)
-	}
-}
-
-// looking is a request for the description of a semaphore.
-type looking struct {
-	onSemaphore
-	semaphores.Look
+	return &ask{change: c, failed: &c.Err, done: func(w *respwire.Writer) { w.Int(number(!c.Missing)) }}, w.Err
 }
 
 // semInfo implements SEM.INFO key.
 func semInfo(_ command.Conn, args [][]byte) (command.Request, error) {
-	r := &looking{}
-	r.Key = string(args[1])
-	return r, nil
-}
-
-func (r *looking) Changes(dst []semaphores.Change) []semaphores.Change { return append(dst, &r.Look) }
-
-func (r *looking) Reply(w *respwire.Writer) {
-	if r.Err != nil {
-		command.Fail(w, r.Err)
-		return
-	}
-	writeInfo(w, &r.Info)
+	c := &semaphores.Look{Of: semaphores.Of{Key: string(args[1])}}
+	return &ask{change: c, failed: &c.Err, done: func(w *respwire.Writer) { writeInfo(w, &c.Info) }}, nil
 }
 
 // The default and the maximum number of semaphores or tasks that a command visits.

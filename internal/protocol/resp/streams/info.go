@@ -63,8 +63,7 @@ func xinfoStream(_ command.Conn, args [][]byte) (command.Request, error) {
 		}
 		w.Map(10)
 		writeStreamHead(w, t)
-		w.BulkString("groups")
-		w.Int(int64(t.GroupsThere))
+		w.Field("groups", int64(t.GroupsThere))
 		for i, name := range []string{"first-entry", "last-entry"} {
 			w.BulkString(name)
 			if i < len(t.Shown) {
@@ -77,20 +76,16 @@ func xinfoStream(_ command.Conn, args [][]byte) (command.Request, error) {
 }
 
 func writeStreamHead(w *respwire.Writer, t *streams.Info) {
-	number := func(name string, n int64) {
-		w.BulkString(name)
-		w.Int(n)
-	}
 	id := func(name string, id stream.ID) {
 		w.BulkString(name)
 		writeID(w, id)
 	}
-	number("length", int64(t.Len))
-	number("radix-tree-keys", int64(t.Blocks))
-	number("radix-tree-nodes", int64(t.Blocks)+1)
+	w.Field("length", int64(t.Len))
+	w.Field("radix-tree-keys", int64(t.Blocks))
+	w.Field("radix-tree-nodes", int64(t.Blocks)+1)
 	id("last-generated-id", t.Last)
 	id("max-deleted-entry-id", t.MaxDeleted)
-	number("entries-added", int64(t.Added))
+	w.Field("entries-added", int64(t.Added))
 	id("recorded-first-entry-id", t.FirstID)
 }
 
@@ -105,8 +100,7 @@ func writeStreamInFull(w *respwire.Writer, t *streams.Info) {
 		g := &t.GroupInfos[i]
 		w.Map(7)
 		writeGroupHead(w, g)
-		w.BulkString("pel-count")
-		w.Int(int64(g.Total))
+		w.Field("pel-count", int64(g.Total))
 		w.BulkString("pending")
 		w.Array(len(g.Pending))
 		for k := range g.Pending {
@@ -127,8 +121,7 @@ func writeStreamInFull(w *respwire.Writer, t *streams.Info) {
 
 // writeGroupHead writes name, last-delivered-id, entries-read and lag.
 func writeGroupHead(w *respwire.Writer, g *streams.GroupInfo) {
-	w.BulkString("name")
-	w.BulkString(g.Name)
+	w.TextField("name", g.Name)
 	writeGroupStand(w, g)
 }
 
@@ -149,12 +142,9 @@ func writeGroupStand(w *respwire.Writer, g *streams.GroupInfo) {
 
 func writeConsumerInFull(w *respwire.Writer, c *streams.ConsumerInfo) {
 	w.Map(4)
-	w.BulkString("name")
-	w.BulkString(c.Name)
-	w.BulkString("seen-time")
-	w.Int(c.Seen)
-	w.BulkString("pel-count")
-	w.Int(int64(c.Pending))
+	w.TextField("name", c.Name)
+	w.Field("seen-time", c.Seen)
+	w.Field("pel-count", int64(c.Pending))
 	w.BulkString("pending")
 	w.Array(len(c.List))
 	for k := range c.List {
@@ -174,12 +164,9 @@ func xinfoGroups(_ command.Conn, args [][]byte) (command.Request, error) {
 		for i := range t.GroupInfos {
 			g := &t.GroupInfos[i]
 			w.Map(6)
-			w.BulkString("name")
-			w.BulkString(g.Name)
-			w.BulkString("consumers")
-			w.Int(int64(g.There))
-			w.BulkString("pending")
-			w.Int(int64(g.Total))
+			w.TextField("name", g.Name)
+			w.Field("consumers", int64(g.There))
+			w.Field("pending", int64(g.Total))
 			writeGroupStand(w, g)
 		}
 	}}, nil
@@ -204,11 +191,8 @@ func writeConsumers(w *respwire.Writer, list []streams.ConsumerInfo) {
 	for i := range list {
 		c := &list[i]
 		w.Map(3)
-		w.BulkString("name")
-		w.BulkString(c.Name)
-		w.BulkString("pending")
-		w.Int(int64(c.Pending))
-		w.BulkString("idle")
-		w.Int(c.Idle)
+		w.TextField("name", c.Name)
+		w.Field("pending", int64(c.Pending))
+		w.Field("idle", c.Idle)
 	}
 }
