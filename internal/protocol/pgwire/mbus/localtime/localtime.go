@@ -1,4 +1,4 @@
-package mbus
+package localtime
 
 import (
 	"math"
@@ -7,42 +7,40 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// unix2000 is 2000-01-01 00:00 UTC in Unix seconds, the epoch of value.Timestamp.
-const unix2000 = 946684800
-
-const hour = value.Timestamp(3600 * 1e6)
+// Unix2000 is 2000-01-01 00:00 UTC in Unix seconds, the epoch of value.Timestamp.
+const Unix2000 = 946684800
 
 // The ends of the range of a timestamp represent infinity.
 const (
-	infinity      = value.Timestamp(math.MaxInt64)
-	minusInfinity = value.Timestamp(math.MinInt64)
+	Infinity      = value.Timestamp(math.MaxInt64)
+	MinusInfinity = value.Timestamp(math.MinInt64)
 )
 
-// localTime returns the local time in a zone at the moment t.
-func localTime(t value.TimestampTZ, zone *time.Location) value.Timestamp {
+// At returns the local time in a zone at the moment t.
+func At(t value.TimestampTZ, zone *time.Location) value.Timestamp {
 	if zone == time.UTC {
 		return value.Timestamp(t)
 	}
-	at := time.UnixMicro(int64(t) + unix2000*1e6).In(zone)
+	at := time.UnixMicro(int64(t) + Unix2000*1e6).In(zone)
 	_, offset := at.Zone()
 	return value.Timestamp(int64(t) + int64(offset)*1e6)
 }
 
-// localOfUnix is localTime for Unix seconds.
-func localOfUnix(seconds int64, zone *time.Location) value.Timestamp {
-	return localTime(value.TimestampTZ((seconds-unix2000)*1e6), zone)
+// OfUnix is At for Unix seconds.
+func OfUnix(seconds int64, zone *time.Location) value.Timestamp {
+	return At(value.TimestampTZ((seconds-Unix2000)*1e6), zone)
 }
 
-// instant returns the moment, in Unix microseconds, at which the local time in a zone is t.
+// Instant returns the moment, in Unix microseconds, at which the local time in a zone is t.
 // Infinities map to the ends of the range.
-func instant(t value.Timestamp, zone *time.Location) int64 {
+func Instant(t value.Timestamp, zone *time.Location) int64 {
 	switch {
-	case t >= infinity-unix2000*1e6:
+	case t >= Infinity-Unix2000*1e6:
 		return math.MaxInt64
-	case t == minusInfinity:
+	case t == MinusInfinity:
 		return math.MinInt64
 	}
-	micros := int64(t) + unix2000*1e6
+	micros := int64(t) + Unix2000*1e6
 	if zone == time.UTC {
 		return micros
 	}
@@ -50,8 +48,8 @@ func instant(t value.Timestamp, zone *time.Location) int64 {
 	return time.Date(c.Year(), c.Month(), c.Day(), c.Hour(), c.Minute(), c.Second(), c.Nanosecond(), zone).UnixMicro()
 }
 
-// ceilMillis rounds microseconds up to milliseconds, and floorMillis rounds them down.
-func ceilMillis(micros int64) int64 {
+// CeilMillis rounds microseconds up to milliseconds.
+func CeilMillis(micros int64) int64 {
 	ms := micros / 1000
 	if micros%1000 > 0 {
 		ms++
@@ -59,7 +57,8 @@ func ceilMillis(micros int64) int64 {
 	return ms
 }
 
-func floorMillis(micros int64) int64 {
+// FloorMillis rounds microseconds down to milliseconds.
+func FloorMillis(micros int64) int64 {
 	ms := micros / 1000
 	if micros%1000 < 0 {
 		ms--
@@ -69,16 +68,16 @@ func floorMillis(micros int64) int64 {
 
 var plain = value.Defaults()
 
-// appendTimestamp appends t in ISO format. It ignores the session's DateStyle, because the text is
+// Append appends t in ISO format. It ignores the session's DateStyle, because the text is
 // stored in messages.
-func appendTimestamp(dst []byte, t value.Timestamp) []byte {
-	if t == infinity {
+func Append(dst []byte, t value.Timestamp) []byte {
+	if t == Infinity {
 		return append(dst, "infinity"...)
 	}
-	if t == minusInfinity {
+	if t == MinusInfinity {
 		return append(dst, "-infinity"...)
 	}
-	c := time.UnixMicro(int64(t) + unix2000*1e6).UTC()
+	c := time.UnixMicro(int64(t) + Unix2000*1e6).UTC()
 	y, m, d := c.Date()
 	if y < 1 || y > 9999 {
 		return value.AppendText(dst, value.TimestampType, t, &plain)
@@ -103,10 +102,10 @@ func appendTimestamp(dst []byte, t value.Timestamp) []byte {
 
 func two(dst []byte, n int) []byte { return append(dst, byte('0'+n/10), byte('0'+n%10)) }
 
-// parseTimestamp parses a timestamp from a message, with a fast path for the ISO format of
-// appendTimestamp.
-func parseTimestamp(s string, set *value.Settings) (value.Timestamp, error) {
-	if t, ok := parseISO(s); ok {
+// Parse parses a timestamp from a message, with a fast path for the ISO format of
+// Append.
+func Parse(s string, set *value.Settings) (value.Timestamp, error) {
+	if t, ok := ParseISO(s); ok {
 		return t, nil
 	}
 	d, err := value.Parse(value.TimestampType, s, set)
@@ -116,8 +115,8 @@ func parseTimestamp(s string, set *value.Settings) (value.Timestamp, error) {
 	return d.(value.Timestamp), nil
 }
 
-// parseISO parses the output of appendTimestamp for years with four digits.
-func parseISO(s string) (value.Timestamp, bool) {
+// ParseISO parses the output of Append for years with four digits.
+func ParseISO(s string) (value.Timestamp, bool) {
 	if len(s) < 19 || len(s) > 26 || len(s) == 20 || s[4] != '-' || s[7] != '-' || s[10] != ' ' || s[13] != ':' || s[16] != ':' {
 		return 0, false
 	}
@@ -155,5 +154,5 @@ func parseISO(s string) (value.Timestamp, bool) {
 	if t.Day() != part[2] { // the date does not exist
 		return 0, false
 	}
-	return value.Timestamp(t.UnixMicro() - unix2000*1e6), true
+	return value.Timestamp(t.UnixMicro() - Unix2000*1e6), true
 }
