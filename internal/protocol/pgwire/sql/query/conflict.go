@@ -1,8 +1,6 @@
 package query
 
 import (
-	"slices"
-
 	pg "github.com/pganalyze/pg_query_go/v6"
 
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
@@ -70,7 +68,7 @@ func (p *Planner) arbiter(n *pg.OnConflictClause, r schema.Relation, column, con
 	}
 	for _, item := range target.IndexElems {
 		name := item.GetIndexElem().GetName()
-		if !slices.ContainsFunc(r.Columns(), func(f value.Field) bool { return f.Name == name }) {
+		if schema.Column(r.Columns(), name) < 0 {
 			return pgerror.New(pgerror.UndefinedColumn, `column "%s" does not exist`, name).At(p.Text, target.Location)
 		}
 		if name != column || len(target.IndexElems) > 1 {

@@ -70,10 +70,8 @@ func (j *join) outerLeft() bool {
 func (r *joinRun) leftRow() error {
 	found := false
 	pair := func() error {
-		for _, on := range r.on {
-			if ok, err := holds(on, r.env); err != nil || !ok {
-				return err
-			}
+		if ok, err := allHold(r.on, r.env); err != nil || !ok {
+			return err
 		}
 		found = true
 		return r.give()
@@ -142,10 +140,8 @@ func (r *joinRun) partners(pair func() error) error {
 
 // note is pair, and records that the right row found a partner.
 func (r *joinRun) note(i int, pair func() error) error {
-	for _, on := range r.on {
-		if ok, err := holds(on, r.env); err != nil || !ok {
-			return err
-		}
+	if ok, err := allHold(r.on, r.env); err != nil || !ok {
+		return err
 	}
 	r.matched[i] = true
 	return pair()

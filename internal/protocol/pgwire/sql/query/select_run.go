@@ -84,10 +84,8 @@ func (r *selectRun) scan() error {
 
 // scanned handles a row of FROM.
 func (r *selectRun) scanned() error {
-	for _, cond := range r.where {
-		if ok, err := holds(cond, r.env); err != nil || !ok {
-			return err
-		}
+	if ok, err := allHold(r.where, r.env); err != nil || !ok {
+		return err
 	}
 	if r.groups != nil {
 		return r.groups.row(r.env)

@@ -58,10 +58,8 @@ func (c *changed) rows(env *expr.Env, fn func(old []value.Datum) error) error {
 	env.Rows = inside
 	defer func() { env.Rows = around }()
 	return c.in.run(env, func() error {
-		for _, cond := range c.rest {
-			if ok, err := holds(cond, env); err != nil || !ok {
-				return err
-			}
+		if ok, err := allHold(c.rest, env); err != nil || !ok {
+			return err
 		}
 		return fn(slices.Clone(row[c.scan.base : c.scan.base+len(c.fields)]))
 	})
