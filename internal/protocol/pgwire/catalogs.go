@@ -4,15 +4,15 @@ import (
 	"slices"
 
 	"fiveways.dev/fiveways/internal/protocol/pgwire/mbus"
-	"fiveways.dev/fiveways/internal/protocol/pgwire/sql"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/catalog"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/schema"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
 const administrator = "administrator" // the tag of users who see all users and virtual hosts
 
 // catalogs returns pg_catalog and information_schema for one session.
-func (s *Server) catalogs(c *conn, work *mbus.Session, schemas []sql.Schema) *catalog.Catalog {
+func (s *Server) catalogs(c *conn, work *mbus.Session, schemas []schema.Schema) *catalog.Catalog {
 	o := catalog.Options{
 		Schemas: schemas, User: c.user, Database: c.database, Superuser: work.Superuser(), BackendPID: c.pid,
 		Started: value.FromTime(s.started), Sessions: func() []catalog.Activity { return s.conns.activity(c.user, work.Superuser()) },

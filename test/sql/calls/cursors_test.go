@@ -17,6 +17,7 @@ import (
 
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/schema"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 	"fiveways.dev/fiveways/test/postgres"
 )
@@ -123,7 +124,7 @@ type here struct {
 }
 
 func newHere(c *counted) *here {
-	return &here{c: c, s: sql.NewSession(sql.Options{User: "postgres", Database: "postgres", Work: nothing{}, Schemas: []sql.Schema{c}})}
+	return &here{c: c, s: sql.NewSession(sql.Options{User: "postgres", Database: "postgres", Work: nothing{}, Schemas: []schema.Schema{c}})}
 }
 
 func (h *here) calls() int { return h.c.calls }

@@ -13,6 +13,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/schema"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
@@ -160,11 +161,11 @@ func (c *counted) Functions(_ *expr.Env, name string) []*expr.Function {
 	return nil
 }
 
-func (c *counted) AllFunctions(*expr.Env) []*expr.Function { return c.functions }
-func (c *counted) AllRelations(*expr.Env) []sql.Relation   { return []sql.Relation{box{c}} }
-func (c *counted) Type(string) *value.Type                 { return nil }
+func (c *counted) AllFunctions(*expr.Env) []*expr.Function  { return c.functions }
+func (c *counted) AllRelations(*expr.Env) []schema.Relation { return []schema.Relation{box{c}} }
+func (c *counted) Type(string) *value.Type                  { return nil }
 
-func (c *counted) Relation(_ *expr.Env, name string) sql.Relation {
+func (c *counted) Relation(_ *expr.Env, name string) schema.Relation {
 	if name == "box" {
 		return box{c}
 	}
@@ -190,7 +191,7 @@ func (b box) Scan(*expr.Env, []bool) iter.Seq2[[]value.Datum, error] { return b.
 
 // ours runs a statement here.
 func ours(c *counted, s statement) outcome {
-	session := sql.NewSession(sql.Options{User: "postgres", Database: "postgres", Work: nothing{}, Schemas: []sql.Schema{c}})
+	session := sql.NewSession(sql.Options{User: "postgres", Database: "postgres", Work: nothing{}, Schemas: []schema.Schema{c}})
 	defer session.Close()
 	before := c.calls
 	rows, err := run(session, s)

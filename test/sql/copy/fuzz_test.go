@@ -6,6 +6,7 @@ import (
 
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/schema"
 )
 
 // FuzzIn checks that whatever a client sends results in rows or an SQL error.
@@ -19,7 +20,7 @@ func FuzzIn(f *testing.F) {
 		s := &shelf{}
 		at := min(int(cut), len(data))
 		c := &client{trial: trial{text: formats[int(format)%len(formats)], in: []string{string(data[:at]), string(data[at:])}}}
-		session := sql.NewSession(sql.Options{User: "postgres", Database: "postgres", Work: nothing{}, Schemas: []sql.Schema{s}, Copier: c})
+		session := sql.NewSession(sql.Options{User: "postgres", Database: "postgres", Work: nothing{}, Schemas: []schema.Schema{s}, Copier: c})
 		defer session.Close()
 		var e *pgerror.Error
 		if err := run(session, c); err != nil && !errors.As(err, &e) {

@@ -16,6 +16,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/schema"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
@@ -121,8 +122,8 @@ func (*shelf) Name() string                                 { return "public" }
 func (*shelf) Version() uint64                              { return 0 }
 func (*shelf) Functions(*expr.Env, string) []*expr.Function { return nil }
 func (*shelf) AllFunctions(*expr.Env) []*expr.Function      { return nil }
-func (*shelf) AllRelations(*expr.Env) []sql.Relation        { return nil }
-func (s *shelf) Relation(_ *expr.Env, name string) sql.Relation {
+func (*shelf) AllRelations(*expr.Env) []schema.Relation     { return nil }
+func (s *shelf) Relation(_ *expr.Env, name string) schema.Relation {
 	id, text := value.Field{Name: "id", Type: value.Int4}, value.Field{Name: "name", Type: value.Text}
 	switch name {
 	case "t":
@@ -246,7 +247,7 @@ func (c *client) CopyLimit() int { return 1 << 20 }
 // ours runs a trial here.
 func ours(c trial) string {
 	s, out := &shelf{}, &client{trial: c}
-	session := sql.NewSession(sql.Options{User: "postgres", Database: "postgres", Work: nothing{}, Schemas: []sql.Schema{s}, Copier: out})
+	session := sql.NewSession(sql.Options{User: "postgres", Database: "postgres", Work: nothing{}, Schemas: []schema.Schema{s}, Copier: out})
 	defer session.Close()
 	if err := session.SetDefault("timezone", "UTC"); err != nil {
 		return err.Error()

@@ -12,6 +12,7 @@ import (
 	"fiveways.dev/fiveways/internal/broker/shard"
 	"fiveways.dev/fiveways/internal/core/message"
 	"fiveways.dev/fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/mbus/localtime"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
@@ -247,7 +248,7 @@ func (s *Session) view(queueName string, h queue.Handle, m message.Envelope, env
 
 // see is view into an existing struct.
 func (s *Session) see(v *viewed, queueName string, h queue.Handle, m message.Envelope, env *expr.Env) {
-	*v = viewed{queue: queueName, database: s.database, handle: h, zone: env.Settings.Zone, now: localTime(env.Now, env.Settings.Zone)}
+	*v = viewed{queue: queueName, database: s.database, handle: h, zone: env.Settings.Zone, now: localtime.At(env.Now, env.Settings.Zone)}
 	v.exchange, v.key, v.props, v.body = m.Split()
 }
 

@@ -10,6 +10,7 @@ import (
 	"fiveways.dev/fiveways/internal/core/hstore"
 	"fiveways.dev/fiveways/internal/core/message"
 	"fiveways.dev/fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/mbus/localtime"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
@@ -78,7 +79,7 @@ func (v *viewed) fill(row value.Record, want columnSet) {
 		row[colDelayed] = h.time(h.delayed, added-hour)
 	}
 	if want.has(colExpires) && h.expires != "" {
-		row[colExpires] = h.time(h.expires, infinity)
+		row[colExpires] = h.time(h.expires, localtime.Infinity)
 	}
 	if want.has(colReceived) {
 		row[colReceived] = noReceivers
@@ -162,7 +163,7 @@ func (h *header) prop(f message.PropertyFlags) ([]byte, bool) { return h.props[a
 // added returns the time when the message was put into its queue.
 func (h *header) added(v *viewed) value.Timestamp {
 	if t, ok := h.prop(message.HasTimestamp); ok && !h.own {
-		return localOfUnix(int64(min(beUint64(t), 1<<40)), v.zone)
+		return localtime.OfUnix(int64(min(beUint64(t), 1<<40)), v.zone)
 	}
 	return h.time(h.enqueued, v.now)
 }
@@ -171,7 +172,7 @@ func (h *header) time(text string, otherwise value.Timestamp) value.Timestamp {
 	if text == "" {
 		return otherwise
 	}
-	t, err := parseTimestamp(text, &plain)
+	t, err := localtime.Parse(text, &plain)
 	if err != nil {
 		return otherwise
 	}
@@ -227,7 +228,7 @@ func (h *header) headers(v *viewed, added value.Timestamp) hstore.Map {
 // addDefaults adds what a post by SQL would have added.
 func (h *header) addDefaults(pairs hstore.Map, v *viewed, added value.Timestamp) hstore.Map {
 	return append(pairs,
-		hstore.Pair{Key: keyEnqueueTime, Value: string(appendTimestamp(nil, added))},
+		hstore.Pair{Key: keyEnqueueTime, Value: string(localtime.Append(nil, added))},
 		hstore.Pair{Key: keySourceDB, Value: v.database},
 		hstore.Pair{Key: keyDestinationQueue, Value: v.queue},
 		hstore.Pair{Key: keySeenBy, Value: arrayOf(v.database)},
@@ -256,7 +257,7 @@ func (h *header) addProperties(v *viewed, add func(key, text string)) {
 		case message.HasPriority:
 			add(p.key, strconv.Itoa(int(b[0])))
 		case message.HasTimestamp:
-			add(p.key, string(appendTimestamp(nil, localOfUnix(int64(min(beUint64(b), 1<<40)), v.zone))))
+			add(p.key, string(localtime.Append(nil, localtime.OfUnix(int64(min(beUint64(b), 1<<40)), v.zone))))
 		default:
 			add(p.key, text(b))
 		}

@@ -10,6 +10,7 @@ import (
 	"fiveways.dev/fiveways/internal/broker/loans"
 	"fiveways.dev/fiveways/internal/core/hstore"
 	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/mbus/localtime"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
@@ -177,7 +178,7 @@ func (e *encoder) readHeaders(p *posting) error {
 			if h.Null {
 				continue
 			}
-			t, err := parseTimestamp(h.Value, p.settings)
+			t, err := localtime.Parse(h.Value, p.settings)
 			if err != nil {
 				return err
 			}
@@ -240,7 +241,7 @@ func (e *encoder) keepHeaders(p *posting) error {
 			return keyTooLong("headers")
 		}
 		if h.Key == keyEnqueueTime && !h.Null {
-			if t, err := parseTimestamp(h.Value, p.settings); err == nil {
+			if t, err := localtime.Parse(h.Value, p.settings); err == nil {
 				e.list.added, e.list.own = t, true
 			}
 		}
@@ -290,7 +291,7 @@ func (e *encoder) keepPair(key string, h *hstore.Pair) {
 func (e *encoder) keepTime(key string, t value.Timestamp) {
 	e.kept = append(message.AppendShortStr(e.kept, key), 'S', 0, 0, 0, 0)
 	start := len(e.kept)
-	e.kept = appendTimestamp(e.kept, t)
+	e.kept = localtime.Append(e.kept, t)
 	binary.BigEndian.PutUint32(e.kept[start-4:], uint32(len(e.kept)-start))
 }
 
@@ -339,8 +340,8 @@ func (e *encoder) properties(p *posting) error {
 		case message.HasMessageID:
 			b = message.AppendShortStr(b, p.iid)
 		case message.HasTimestamp:
-			t, _ := parseISO(text)
-			b = binary.BigEndian.AppendUint64(b, uint64(instant(t, p.settings.Zone)/1e6))
+			t, _ := localtime.ParseISO(text)
+			b = binary.BigEndian.AppendUint64(b, uint64(localtime.Instant(t, p.settings.Zone)/1e6))
 		default:
 			b = message.AppendShortStr(b, text)
 		}
@@ -442,11 +443,11 @@ func validProperty(f message.PropertyFlags, text string, p *posting) bool {
 		n, err := strconv.ParseUint(text, 10, 32)
 		return err == nil && strconv.FormatUint(n, 10) == text
 	case message.HasTimestamp:
-		t, ok := parseISO(text)
-		if !ok || len(text) != 19 || t < -unix2000*1e6 {
+		t, ok := localtime.ParseISO(text)
+		if !ok || len(text) != 19 || t < -localtime.Unix2000*1e6 {
 			return false
 		}
-		return localOfUnix(instant(t, p.settings.Zone)/1e6, p.settings.Zone) == t
+		return localtime.OfUnix(localtime.Instant(t, p.settings.Zone)/1e6, p.settings.Zone) == t
 	case message.HasUserID:
 		return text == p.user
 	}
@@ -470,6 +471,9 @@ func seenAlso(list string, p *posting) (string, error) {
 	more.Elems = append(append(more.Elems, a.Elems...), p.database)
 	return value.String(value.Text.Array, more, p.settings), nil
 }
+
+// plain are the settings that texts in messages are written with.
+var plain = value.Defaults()
 
 // arrayOf returns the text of an array with one element.
 func arrayOf(s string) string {

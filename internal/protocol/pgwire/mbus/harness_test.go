@@ -11,6 +11,7 @@ import (
 	"fiveways.dev/fiveways/internal/broker/enginetest"
 	"fiveways.dev/fiveways/internal/broker/loans"
 	"fiveways.dev/fiveways/internal/core/hstore"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/mbus/localtime"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
@@ -46,7 +47,9 @@ func newCaller(t testing.TB, b *broker.Broker, user string) *caller {
 	return c
 }
 
-func (c *caller) now() { c.env.Now = value.TimestampTZ(time.Now().UnixMicro() - unix2000*1e6) }
+func (c *caller) now() {
+	c.env.Now = value.TimestampTZ(time.Now().UnixMicro() - localtime.Unix2000*1e6)
+}
 
 func (c *caller) begin() { c.now(); c.s.Begin(false); c.open = true }
 

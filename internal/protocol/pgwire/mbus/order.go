@@ -6,6 +6,8 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
+const hour = value.Timestamp(3600 * 1e6)
+
 // OrderOf returns the place of a message in its queue, ordered by added and then delayed_until. It
 // is used as broker.Options.Order. For a message that SQL has not posted, ok is false.
 func OrderOf(m message.Envelope) (at dispatch.Place, ok bool) {

@@ -12,6 +12,7 @@ import (
 
 	"fiveways.dev/fiveways/internal/core/hstore"
 	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/mbus/localtime"
 )
 
 // otherValues returns the properties of a message that has headers other than texts.
@@ -53,7 +54,7 @@ func sqlText(v any, zone *time.Location) string {
 	case message.Decimal:
 		return v.Text()
 	case message.Timestamp:
-		return string(appendTimestamp(nil, localOfUnix(int64(min(uint64(v), 1<<40)), zone)))
+		return string(localtime.Append(nil, localtime.OfUnix(int64(min(uint64(v), 1<<40)), zone)))
 	case message.Table, message.Array:
 		b, err := json.Marshal(jsonValue(v, zone))
 		if err != nil {

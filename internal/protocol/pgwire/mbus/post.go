@@ -13,6 +13,7 @@ import (
 	"fiveways.dev/fiveways/internal/core/failure"
 	"fiveways.dev/fiveways/internal/core/hstore"
 	"fiveways.dev/fiveways/internal/core/message"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/mbus/localtime"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
@@ -141,7 +142,7 @@ func (s *Session) guard(queueName string) (q queueDef, guarded bool) {
 // post creates a message that is sent at the commit, with the rights of from.
 func (s *Session) post(from *broker.Session, env *expr.Env, queueName string, a arguments) (value.Datum, error) {
 	p := posting{
-		queue: queueName, database: s.database, user: s.user, now: localTime(env.Now, env.Settings.Zone), settings: &env.Settings,
+		queue: queueName, database: s.database, user: s.user, now: localtime.At(env.Now, env.Settings.Zone), settings: &env.Settings,
 		noData: !a.has(0), noProperties: !a.has(2),
 	}
 	p.data, _ = a[0].(hstore.Map)
@@ -285,7 +286,7 @@ func (s *Session) add(p *posting, named string, m *encoded, targets shard.Target
 	post.publish = shard.Publish{Targets: targets, Env: m.env, Persistent: m.persistent, Priority: m.priority, TTL: m.ttl, CopyOf: copyOf}
 	zone := p.settings.Zone
 	if p.hasDelayed {
-		post.publish.NotBefore = max(ceilMillis(instant(p.delayed, zone)), 0)
+		post.publish.NotBefore = max(localtime.CeilMillis(localtime.Instant(p.delayed, zone)), 0)
 	}
 	if m.own {
 		delayed := m.added - hour
@@ -295,8 +296,8 @@ func (s *Session) add(p *posting, named string, m *encoded, targets shard.Target
 		at := placeIn(m.added, delayed)
 		post.publish.Order = &at
 	}
-	if p.hasExpires && p.expires != infinity {
-		post.publish.Deadline = max(floorMillis(instant(p.expires, zone)), 1)
+	if p.hasExpires && p.expires != localtime.Infinity {
+		post.publish.Deadline = max(localtime.FloorMillis(localtime.Instant(p.expires, zone)), 1)
 	}
 	if s.encoder.list.waits {
 		for _, e := range s.encoder.list.ids.Elems {

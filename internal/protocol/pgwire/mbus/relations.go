@@ -4,8 +4,8 @@ import (
 	"iter"
 
 	"fiveways.dev/fiveways/internal/broker/inspect"
-	"fiveways.dev/fiveways/internal/protocol/pgwire/sql"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/schema"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
@@ -32,7 +32,7 @@ var listed = []*list{
 }
 
 // in returns the view in a schema.
-func (l *list) in(schema string) sql.Relation { return &listIn{l, nameOID(schema + "." + l.name)} }
+func (l *list) in(schema string) schema.Relation { return &listIn{l, nameOID(schema + "." + l.name)} }
 
 type listIn struct {
 	list *list

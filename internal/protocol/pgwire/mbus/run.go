@@ -5,6 +5,7 @@ import (
 
 	"fiveways.dev/fiveways/internal/broker/shard"
 	"fiveways.dev/fiveways/internal/core/hstore"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/mbus/localtime"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
@@ -78,11 +79,11 @@ func (s *Session) bury(env *expr.Env, m value.Record, cause error) error {
 		return err
 	}
 	headers, _ := m[colHeaders].(hstore.Map)
-	now := localTime(env.Now, env.Settings.Zone)
+	now := localtime.At(env.Now, env.Settings.Zone)
 	p := posting{
 		exchange: deadQueue, queue: deadQueue, iid: m[colIID].(string), verbatim: true, now: now, settings: &env.Settings,
 		headers: headers.Concat(hstore.New([]hstore.Pair{
-			{Key: "dmq.added", Value: string(appendTimestamp(nil, now))}, {Key: "dmq.error", Value: cause.Error()},
+			{Key: "dmq.added", Value: string(localtime.Append(nil, now))}, {Key: "dmq.error", Value: cause.Error()},
 		})),
 		noData: m[colData] == nil, noProperties: m[colProperties] == nil,
 	}

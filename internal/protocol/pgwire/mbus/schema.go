@@ -7,13 +7,13 @@ import (
 	"strings"
 
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
-	"fiveways.dev/fiveways/internal/protocol/pgwire/sql"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/schema"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// schema is one of the two schemas that contain the functions.
-type schema struct {
+// functionSchema is one of the two schemas that contain the functions.
+type functionSchema struct {
 	s      *Session
 	name   string
 	static map[string][]*expr.Function
@@ -25,10 +25,10 @@ type schema struct {
 var schemaNames = []string{"mbus4", "mbus"}
 
 // Schemas returns the schemas available to the session's statements, in addition to the catalogs.
-func (s *Session) Schemas() []sql.Schema {
-	all := make([]sql.Schema, 0, len(schemaNames)+1)
+func (s *Session) Schemas() []schema.Schema {
+	all := make([]schema.Schema, 0, len(schemaNames)+1)
 	for i, name := range schemaNames {
-		all = append(all, &schema{s: s, name: name, static: shared[i].byName, sorted: shared[i].sorted, made: map[generated]*expr.Function{}})
+		all = append(all, &functionSchema{s: s, name: name, static: shared[i].byName, sorted: shared[i].sorted, made: map[generated]*expr.Function{}})
 	}
 	return append(all, &viewSchema{s})
 }
@@ -71,11 +71,11 @@ func allFunctions() []*expr.Function {
 	)
 }
 
-func (c *schema) Name() string { return c.name }
+func (c *functionSchema) Name() string { return c.name }
 
-func (c *schema) Version() uint64 { return c.s.version() }
+func (c *functionSchema) Version() uint64 { return c.s.version() }
 
-func (c *schema) Functions(_ *expr.Env, name string) []*expr.Function {
+func (c *functionSchema) Functions(_ *expr.Env, name string) []*expr.Function {
 	if fs := c.static[name]; fs != nil {
 		return fs
 	}
@@ -87,7 +87,7 @@ func (c *schema) Functions(_ *expr.Env, name string) []*expr.Function {
 }
 
 // generate returns a generated function, from the cache if possible.
-func (c *schema) generate(g generated) *expr.Function {
+func (c *functionSchema) generate(g generated) *expr.Function {
 	f := c.made[g]
 	if f == nil {
 		if len(c.made) > maxMade {
@@ -110,7 +110,7 @@ func nameOID(name string) uint32 {
 	return generatedOID + h.Sum32()%1_900_000_000
 }
 
-func (c *schema) AllFunctions(*expr.Env) []*expr.Function {
+func (c *functionSchema) AllFunctions(*expr.Env) []*expr.Function {
 	all := slices.Clone(c.sorted)
 	for _, q := range c.s.sqlQueues() {
 		for _, k := range generatedKinds {
@@ -126,7 +126,7 @@ func (c *schema) AllFunctions(*expr.Env) []*expr.Function {
 	return all
 }
 
-func (c *schema) Relation(_ *expr.Env, name string) sql.Relation {
+func (c *functionSchema) Relation(_ *expr.Env, name string) schema.Relation {
 	for _, r := range listed {
 		if r.name == name {
 			return r.in(c.name)
@@ -135,15 +135,15 @@ func (c *schema) Relation(_ *expr.Env, name string) sql.Relation {
 	return nil
 }
 
-func (c *schema) AllRelations(*expr.Env) []sql.Relation {
-	all := make([]sql.Relation, len(listed))
+func (c *functionSchema) AllRelations(*expr.Env) []schema.Relation {
+	all := make([]schema.Relation, len(listed))
 	for i, r := range listed {
 		all[i] = r.in(c.name)
 	}
 	return all
 }
 
-func (c *schema) Type(name string) *value.Type {
+func (c *functionSchema) Type(name string) *value.Type {
 	if name == value.QTModel.Name {
 		return value.QTModel
 	}

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
-	"fiveways.dev/fiveways/internal/protocol/pgwire/sql"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/schema"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
@@ -103,14 +103,14 @@ func (c *viewSchema) Type(name string) *value.Type {
 	return nil
 }
 
-func (c *viewSchema) Relation(_ *expr.Env, name string) sql.Relation {
+func (c *viewSchema) Relation(_ *expr.Env, name string) schema.Relation {
 	if v, ok := c.s.viewNamed(name); ok {
 		return &view{c.s, v}
 	}
 	return nil
 }
 
-func (c *viewSchema) AllRelations(*expr.Env) (all []sql.Relation) {
+func (c *viewSchema) AllRelations(*expr.Env) (all []schema.Relation) {
 	for _, name := range slices.Sorted(maps.Keys(c.s.known().views)) {
 		if v, ok := c.s.viewNamed(strings.TrimPrefix(name, publicSchema+".")); ok {
 			all = append(all, &view{c.s, v})
@@ -131,7 +131,7 @@ func (v *view) Name() string { return strings.TrimPrefix(v.def.name, publicSchem
 
 func (v *view) Kind() byte { return 'v' }
 
-// Takes implements sql.Taker.
+// Takes implements schema.Taker.
 func (v *view) Takes() {}
 
 // Owner returns the user whose rights apply.
@@ -145,7 +145,7 @@ func (v *view) Columns() []value.Field {
 	return columns
 }
 
-// May implements sql.Guarded.
+// May implements schema.Guarded.
 func (v *view) May(privilege string) error {
 	s := v.s
 	if s.user == v.def.Owner || s.Superuser() {

@@ -8,6 +8,7 @@ import (
 	"fiveways.dev/fiveways/internal/broker/enginetest"
 
 	"fiveways.dev/fiveways/internal/core/hstore"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/mbus/localtime"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
@@ -170,15 +171,15 @@ func TestDelayAndExpiry(t *testing.T) {
 	defer end()
 	a.call("create_queue", "q", 4)
 	local := func(d time.Duration) value.Timestamp {
-		return value.Timestamp(time.Now().Add(d).UnixMicro() - unix2000*1e6)
+		return value.Timestamp(time.Now().Add(d).UnixMicro() - localtime.Unix2000*1e6)
 	}
 	a.begin()
 	a.call("post", "q", "n=>late", nil, nil, local(time.Hour))
 	a.call("post", "q", "n=>past", nil, nil, local(-time.Hour))
 	a.call("post", "q", "n=>dead", nil, nil, nil, local(-time.Second))
 	a.call("post", "q", "n=>alive", nil, nil, nil, local(time.Hour))
-	a.call("post", "q", "n=>ever", nil, nil, minusInfinity, infinity)
-	a.call("post", "q", "n=>never", nil, nil, infinity)
+	a.call("post", "q", "n=>ever", nil, nil, localtime.MinusInfinity, localtime.Infinity)
+	a.call("post", "q", "n=>never", nil, nil, localtime.Infinity)
 	mark := a.s.Savepoint()
 	a.consumes("q", `"n"=>"past"`, `"n"=>"alive"`, `"n"=>"ever"`)
 	a.s.RollbackTo(mark)

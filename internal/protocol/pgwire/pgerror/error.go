@@ -43,6 +43,11 @@ func (e *Error) At(text string, offset int32) *Error {
 	return e
 }
 
+// Unsupported returns the error for a feature that does not exist.
+func Unsupported(what string) *Error {
+	return New(FeatureNotSupported, "%s is not supported", what)
+}
+
 // Notice returns an Error of severity NOTICE.
 func Notice(format string, args ...any) *Error {
 	return &Error{Severity: "NOTICE", Code: "00000", Message: fmt.Sprintf(format, args...)}

@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"fiveways.dev/fiveways/internal/protocol/pgwire/mbus"
-	"fiveways.dev/fiveways/internal/protocol/pgwire/sql"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/schema"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
@@ -17,11 +17,11 @@ const (
 )
 
 // Schemas returns the schemas of a session, or none if its broker has no semaphores.
-func Schemas(work *mbus.Session) []sql.Schema {
+func Schemas(work *mbus.Session) []schema.Schema {
 	if work.Semaphores() == nil {
 		return nil
 	}
-	return []sql.Schema{functionsIn{}, tablesIn{[]sql.Relation{&semaphoreTable{work}, &taskTable{work}}}}
+	return []schema.Schema{functionsIn{}, tablesIn{[]schema.Relation{&semaphoreTable{work}, &taskTable{work}}}}
 }
 
 // firstFunctionOID is the first OID of the functions.
@@ -56,14 +56,14 @@ func (functionsIn) Functions(_ *expr.Env, name string) (named []*expr.Function) 
 
 func (functionsIn) AllFunctions(*expr.Env) []*expr.Function { return functions }
 
-func (functionsIn) Relation(*expr.Env, string) sql.Relation { return nil }
+func (functionsIn) Relation(*expr.Env, string) schema.Relation { return nil }
 
-func (functionsIn) AllRelations(*expr.Env) []sql.Relation { return nil }
+func (functionsIn) AllRelations(*expr.Env) []schema.Relation { return nil }
 
 func (functionsIn) Type(string) *value.Type { return nil }
 
 // tablesIn is the schema of the tables and the type.
-type tablesIn struct{ all []sql.Relation }
+type tablesIn struct{ all []schema.Relation }
 
 func (tablesIn) Name() string { return tableSchema }
 
@@ -74,7 +74,7 @@ func (tablesIn) Functions(*expr.Env, string) []*expr.Function { return nil }
 
 func (tablesIn) AllFunctions(*expr.Env) []*expr.Function { return nil }
 
-func (t tablesIn) Relation(_ *expr.Env, name string) sql.Relation {
+func (t tablesIn) Relation(_ *expr.Env, name string) schema.Relation {
 	for _, r := range t.all {
 		if r.Name() == name {
 			return r
@@ -83,7 +83,7 @@ func (t tablesIn) Relation(_ *expr.Env, name string) sql.Relation {
 	return nil
 }
 
-func (t tablesIn) AllRelations(*expr.Env) []sql.Relation { return t.all }
+func (t tablesIn) AllRelations(*expr.Env) []schema.Relation { return t.all }
 
 func (tablesIn) Type(name string) *value.Type {
 	for _, t := range []*value.Type{value.SemaphoreStatus, value.Semaphore, value.SemaphoreTask} {

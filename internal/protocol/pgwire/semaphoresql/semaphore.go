@@ -7,8 +7,8 @@ import (
 	"fiveways.dev/fiveways/internal/core/failure"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/mbus"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
-	"fiveways.dev/fiveways/internal/protocol/pgwire/sql"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/schema"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 	"fiveways.dev/fiveways/internal/semaphores"
 )
@@ -17,11 +17,11 @@ import (
 type semaphoreTable struct{ s *mbus.Session }
 
 var (
-	_ sql.Inserter = (*semaphoreTable)(nil)
-	_ sql.Updater  = (*semaphoreTable)(nil)
-	_ sql.Deleter  = (*semaphoreTable)(nil)
-	_ sql.Unique   = (*semaphoreTable)(nil)
-	_ sql.Searcher = (*semaphoreTable)(nil)
+	_ schema.Inserter = (*semaphoreTable)(nil)
+	_ schema.Updater  = (*semaphoreTable)(nil)
+	_ schema.Deleter  = (*semaphoreTable)(nil)
+	_ schema.Unique   = (*semaphoreTable)(nil)
+	_ schema.Searcher = (*semaphoreTable)(nil)
 )
 
 // Columns of markup.semaphore. From colActive to colLease are the settings.

@@ -6,8 +6,8 @@ import (
 
 	"fiveways.dev/fiveways/internal/core/semaphore"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/mbus"
-	"fiveways.dev/fiveways/internal/protocol/pgwire/sql"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/schema"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 	"fiveways.dev/fiveways/internal/semaphores"
 )
@@ -17,8 +17,8 @@ import (
 type taskTable struct{ s *mbus.Session }
 
 var (
-	_ sql.Searcher = (*taskTable)(nil)
-	_ sql.Hinted   = (*taskTable)(nil)
+	_ schema.Searcher = (*taskTable)(nil)
+	_ schema.Hinted   = (*taskTable)(nil)
 )
 
 // Columns of markup.semaphore_task that are used for lookups.

@@ -34,7 +34,7 @@ var anytime = []string{"ALTER", "ALTER SYSTEM", "CALL", "CLUSTER", "DO", "LISTEN
 // refuse is the error for a command that is not there. It is the one for writing where PostgreSQL
 // would not come any further, either.
 func (s *Session) refuse(name string) *pgerror.Error {
-	if s.tx.readOnly && !slices.Contains(anytime, name) {
+	if s.tx.ReadOnly && !slices.Contains(anytime, name) {
 		return inReadOnly(name)
 	}
 	return refusal(name)
@@ -46,7 +46,7 @@ func inReadOnly(command string) *pgerror.Error {
 
 // refusal is the error for a command that is not there.
 func refusal(name string) *pgerror.Error {
-	e := unsupported(name)
+	e := pgerror.Unsupported(name)
 	for _, h := range hints {
 		if strings.HasPrefix(name, h.command) {
 			return e.WithHint("%s", h.hint)
@@ -59,7 +59,7 @@ func refusal(name string) *pgerror.Error {
 // in.
 func (p *planner) createExtension(n *pg.CreateExtensionStmt) (*plan, error) {
 	if n.Extname != "hstore" {
-		return nil, unsupported("CREATE EXTENSION \"" + n.Extname + "\"")
+		return nil, pgerror.Unsupported("CREATE EXTENSION \"" + n.Extname + "\"")
 	}
 	s := p.s
 	made := s.simply(func() (string, error) {

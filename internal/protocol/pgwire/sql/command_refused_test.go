@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/parse"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/tree"
 )
 
 // TestRefusals: the error for an unsupported command suggests an alternative.
@@ -23,7 +24,7 @@ func TestRefusals(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if e := refusal(commandName(r.Stmts[0].Stmt)); e.Code != "0A000" || e.Hint != hint {
+		if e := refusal(tree.CommandName(r.Stmts[0].Stmt)); e.Code != "0A000" || e.Hint != hint {
 			t.Errorf("%s: %s, hint %q; want %q", text, e.Message, e.Hint, hint)
 		}
 	}

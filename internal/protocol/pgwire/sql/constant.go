@@ -5,7 +5,26 @@ import (
 	"strings"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
+
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/settings"
 )
+
+// constantText returns a constant in a SET command as text.
+func constantText(n *pg.Node) string {
+	switch n := n.GetNode().(type) {
+	case *pg.Node_AConst:
+		return plainConstant(n.AConst)
+	case *pg.Node_TypeCast: // SET TIME ZONE INTERVAL '+03:00' HOUR TO MINUTE
+		return intervalHours(constantText(n.TypeCast.Arg))
+	case *pg.Node_String_:
+		return n.String_.Sval
+	case *pg.Node_Integer:
+		return plainInt(n.Integer.Ival)
+	case *pg.Node_Boolean:
+		return settings.OnOff(n.Boolean.Boolval)
+	}
+	return ""
+}
 
 func plainInt(n int32) string { return strconv.FormatInt(int64(n), 10) }
 
@@ -18,7 +37,7 @@ func plainConstant(c *pg.A_Const) string {
 	case *pg.A_Const_Sval:
 		return v.Sval.Sval
 	case *pg.A_Const_Boolval:
-		return map[bool]string{true: "on", false: "off"}[v.Boolval.Boolval]
+		return settings.OnOff(v.Boolval.Boolval)
 	}
 	return ""
 }

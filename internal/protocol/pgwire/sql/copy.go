@@ -9,6 +9,8 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/charset"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/schema"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/tree"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
@@ -27,11 +29,6 @@ type Copier interface {
 	CopyPiece() ([]byte, error)
 	// CopyLimit returns the maximum number of bytes to buffer for one row.
 	CopyLimit() int
-}
-
-// Guarded is a relation that can check in advance whether the user has a privilege, such as INSERT.
-type Guarded interface {
-	May(privilege string) error
 }
 
 // copyStatement plans COPY.
@@ -79,8 +76,8 @@ func (s *Session) copier() (Copier, error) {
 
 // copyRelation returns the relation of a COPY. As in PostgreSQL, an error for a missing relation
 // has no position.
-func (p *planner) copyRelation(n *pg.CopyStmt) (Relation, error) {
-	r, err := p.relation(n.Relation)
+func (p *planner) copyRelation(n *pg.CopyStmt) (schema.Relation, error) {
+	r, err := p.Relation(n.Relation)
 	var e *pgerror.Error
 	if errors.As(err, &e) {
 		e.Position = 0
@@ -98,8 +95,8 @@ func copyColumns(fields []value.Field, list []*pg.Node, relation string) ([]int,
 		}
 		return found, nil
 	}
-	for _, name := range names(list) {
-		i := columnAt(fields, name)
+	for _, name := range tree.Names(list) {
+		i := schema.Column(fields, name)
 		switch {
 		case i < 0 && relation != "":
 			return nil, pgerror.New(pgerror.UndefinedColumn, `column "%s" of relation "%s" does not exist`, name, relation)
@@ -151,13 +148,13 @@ func (o *copyOptions) in(s *Session) *charset.Encoding {
 // rows passes the rows of a plan to row. A query is streamed.
 func (p *plan) rows(env *expr.Env, row func([]value.Datum) error) error {
 	if p.query != nil {
-		return p.query.run(env, row)
+		return p.query.Run(env, row)
 	}
 	out, err := p.command(env)
 	if err != nil {
 		return err
 	}
-	for _, r := range out.rows {
+	for _, r := range out.Rows {
 		if err := row(r); err != nil {
 			return err
 		}

@@ -12,23 +12,22 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/copytext"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/query"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/schema"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
 // copyInto is COPY FROM STDIN. Rows are inserted as by INSERT.
 type copyInto struct {
 	*copyOptions
-	name    string   // of the relation
-	into    Inserter // nil: the relation is not insertable
+	name    string          // of the relation
+	into    schema.Inserter // nil: the relation is not insertable
 	fields  []value.Field
-	cols    []int  // the columns in the data
-	set     []bool // by field: in cols
-	notNull []bool // by cols: the NULL text is an ordinary text
-	null    []bool // by cols: the NULL text stands for NULL in quotes, too
-
-	l     *level
-	base  int
-	where expr.Expr // nil: all rows
+	cols    []int            // the columns in the data
+	set     []bool           // by field: in cols
+	notNull []bool           // by cols: the NULL text is an ordinary text
+	null    []bool           // by cols: the NULL text stands for NULL in quotes, too
+	where   *query.Condition // nil: all rows
 }
 
 func (p *planner) copyFrom(n *pg.CopyStmt, o *copyOptions) (*plan, error) {
@@ -40,19 +39,19 @@ func (p *planner) copyFrom(n *pg.CopyStmt, o *copyOptions) (*plan, error) {
 	if err := c.columns(n); err != nil {
 		return nil, err
 	}
-	c.into, _ = r.(Inserter)
+	c.into, _ = r.(schema.Inserter)
 	if c.into == nil && r.Kind() != 'v' {
 		return nil, pgerror.New(pgerror.InsufficientPrivilege, "permission denied for table %s", c.name)
 	}
 	if n.WhereClause != nil {
-		if err := c.condition(p, n); err != nil {
+		if c.where, err = p.CopyCondition(n, c.fields); err != nil {
 			return nil, err
 		}
 	}
 	s := p.s
-	return &plan{writes: "COPY FROM", command: func(env *expr.Env) (result, error) {
+	return &plan{writes: "COPY FROM", command: func(env *expr.Env) (query.Result, error) {
 		count, err := c.run(s, env)
-		return result{tag: countTag("COPY ", count)}, err
+		return query.Result{Tag: query.CountTag("COPY ", count)}, err
 	}}, nil
 }
 
@@ -71,22 +70,6 @@ func (c *copyInto) columns(n *pg.CopyStmt) (err error) {
 	return err
 }
 
-// condition plans WHERE over the row.
-func (c *copyInto) condition(p *planner, n *pg.CopyStmt) error {
-	l := p.level(nil)
-	c.l, c.base = l, l.slot(len(c.fields))
-	ns, err := l.bring(nil, n.Relation.Relname, n.Relation.Schemaname, c.fields, c.base, nil)
-	if err != nil {
-		return err
-	}
-	l.visible = []*namespace{ns}
-	in := clause{name: "COPY FROM WHERE conditions", alone: "COPY FROM WHERE condition"}
-	c.where, err = l.in(in, func(x *expr.Compiler) (expr.Expr, error) {
-		return x.CompileBool(n.WhereClause, "WHERE")
-	})
-	return err
-}
-
 // copyRows reads the rows of a COPY. next returns the values of the columns, or nil at the end. The
 // result is valid until the next call.
 type copyRows interface {
@@ -96,7 +79,7 @@ type copyRows interface {
 }
 
 func (c *copyInto) run(s *Session, env *expr.Env) (count int, err error) {
-	if g, ok := c.into.(Guarded); ok {
+	if g, ok := c.into.(schema.Guarded); ok {
 		if err := g.May("INSERT"); err != nil {
 			return 0, err
 		}
@@ -151,21 +134,12 @@ func (c *copyInto) row(env *expr.Env, rows copyRows) (stored, done bool, err err
 		row[at] = vals[i]
 	}
 	if c.where != nil {
-		if ok, err := c.wanted(env, row); err != nil || !ok {
+		if ok, err := c.where.Holds(env, row); err != nil || !ok {
 			return false, false, err
 		}
 	}
 	_, err = c.into.Insert(env, row, c.set)
 	return true, false, err
-}
-
-// wanted evaluates WHERE for a row.
-func (c *copyInto) wanted(env *expr.Env, row []value.Datum) (bool, error) {
-	slots, around, inside := c.l.push(env)
-	copy(slots[c.base:], row)
-	env.Rows = inside
-	defer func() { env.Rows = around }()
-	return holds(c.where, env)
 }
 
 // located adds the position in the data to an error.

@@ -9,6 +9,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/charset"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/copytext"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/tree"
 )
 
 // copyOptions are the options of COPY.
@@ -34,7 +35,7 @@ func (p *planner) copyOptions(list []*pg.Node, from bool) (*copyOptions, error) 
 	for _, item := range list {
 		d := item.GetDefElem()
 		if slices.Contains(seen, d.Defname) {
-			return nil, pgerror.New(pgerror.SyntaxError, "conflicting or redundant options").At(p.text, d.Location)
+			return nil, pgerror.New(pgerror.SyntaxError, "conflicting or redundant options").At(p.Text, d.Location)
 		}
 		seen = append(seen, d.Defname)
 		if err := p.copyOption(o, d, from); err != nil {
@@ -50,10 +51,10 @@ func (p *planner) copyOption(o *copyOptions, d *pg.DefElem, from bool) (err erro
 		if d.Arg == nil {
 			return pgerror.New(pgerror.SyntaxError, "%s requires a parameter", d.Defname)
 		}
-		o.given[d.Defname] = defText(d)
+		o.given[d.Defname] = tree.OptionText(d)
 	}
 	wrong := func(format string, args ...any) error {
-		return pgerror.New(pgerror.InvalidParameterValue, format, args...).At(p.text, d.Location)
+		return pgerror.New(pgerror.InvalidParameterValue, format, args...).At(p.Text, d.Location)
 	}
 	switch d.Defname {
 	case "format":
@@ -68,7 +69,7 @@ func (p *planner) copyOption(o *copyOptions, d *pg.DefElem, from bool) (err erro
 		}
 	case "delimiter", "null", "quote", "escape":
 	case "freeze":
-		o.freeze, err = defBool(d)
+		o.freeze, err = tree.OptionBool(d)
 	case "header":
 		err = o.readHeader(d, from)
 	case "encoding":
@@ -77,7 +78,7 @@ func (p *planner) copyOption(o *copyOptions, d *pg.DefElem, from bool) (err erro
 			return wrong(`argument to option "%s" must be a valid encoding name`, d.Defname)
 		}
 		if o.encoding, o.encoded = charset.ByName(name); !o.encoded {
-			return unsupported("the encoding "+name).At(p.text, d.Location)
+			return pgerror.Unsupported("the encoding "+name).At(p.Text, d.Location)
 		}
 	case "force_quote":
 		if _, o.quoteAll = d.GetArg().GetNode().(*pg.Node_AStar); !o.quoteAll {
@@ -88,7 +89,7 @@ func (p *planner) copyOption(o *copyOptions, d *pg.DefElem, from bool) (err erro
 	case "force_null":
 		o.null, err = p.copyNames(d)
 	default:
-		return pgerror.New(pgerror.SyntaxError, `option "%s" not recognized`, d.Defname).At(p.text, d.Location)
+		return pgerror.New(pgerror.SyntaxError, `option "%s" not recognized`, d.Defname).At(p.Text, d.Location)
 	}
 	return err
 }
@@ -98,19 +99,19 @@ func (p *planner) copyNames(d *pg.DefElem) ([]*pg.Node, error) {
 	if list := d.GetArg().GetList(); list != nil {
 		return list.Items, nil
 	}
-	return nil, pgerror.New(pgerror.InvalidParameterValue, `argument to option "%s" must be a list of column names`, d.Defname).At(p.text, d.Location)
+	return nil, pgerror.New(pgerror.InvalidParameterValue, `argument to option "%s" must be a list of column names`, d.Defname).At(p.Text, d.Location)
 }
 
 // readHeader parses HEADER: a Boolean, or match.
 func (o *copyOptions) readHeader(d *pg.DefElem, from bool) (err error) {
-	if strings.EqualFold(defText(d), "match") {
+	if strings.EqualFold(tree.OptionText(d), "match") {
 		if !from {
-			return pgerror.New(pgerror.FeatureNotSupported, `cannot use "%s" with HEADER in COPY TO`, defText(d))
+			return pgerror.New(pgerror.FeatureNotSupported, `cannot use "%s" with HEADER in COPY TO`, tree.OptionText(d))
 		}
 		o.header, o.match = true, true
 		return nil
 	}
-	if o.header, err = defBool(d); err != nil {
+	if o.header, err = tree.OptionBool(d); err != nil {
 		return pgerror.New(pgerror.SyntaxError, `%s requires a Boolean value or "match"`, d.Defname)
 	}
 	return nil

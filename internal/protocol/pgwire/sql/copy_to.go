@@ -8,6 +8,8 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/charset"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/query"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/schema"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
@@ -21,10 +23,10 @@ func (p *planner) copyTo(n *pg.CopyStmt, o *copyOptions) (*plan, error) {
 		return nil, err
 	}
 	s := p.s
-	return &plan{writes: source.writes, command: func(env *expr.Env) (result, error) {
+	return &plan{writes: source.writes, command: func(env *expr.Env) (query.Result, error) {
 		to, err := s.copier()
 		if err != nil {
-			return result{}, err
+			return query.Result{}, err
 		}
 		w := &copyWriter{copyOptions: o, to: to, columns: source.columns, quote: quote, settings: &env.Settings, encoding: o.in(s)}
 		if o.binary {
@@ -36,7 +38,7 @@ func (p *planner) copyTo(n *pg.CopyStmt, o *copyOptions) (*plan, error) {
 		if err == nil {
 			err = w.end()
 		}
-		return result{tag: countTag("COPY ", w.count)}, err
+		return query.Result{Tag: query.CountTag("COPY ", w.count)}, err
 	}}, nil
 }
 
@@ -80,13 +82,13 @@ func (p *planner) copyQuery(n *pg.Node) (*plan, error) {
 	case changes && !returns:
 		return nil, pgerror.New(pgerror.FeatureNotSupported, "COPY query must have a RETURNING clause")
 	case n.GetSelectStmt().GetIntoClause() != nil:
-		return nil, unsupported("COPY (SELECT INTO)")
+		return nil, pgerror.Unsupported("COPY (SELECT INTO)")
 	}
-	return p.statement(n, &Prepared{Text: p.text, stmt: n})
+	return p.statement(n, &Prepared{Text: p.Text, stmt: n})
 }
 
 // copyTable plans a query for the rows of a table.
-func (p *planner) copyTable(from *pg.RangeVar, r Relation, cols []int) (*plan, error) {
+func (p *planner) copyTable(from *pg.RangeVar, r schema.Relation, cols []int) (*plan, error) {
 	sel := &pg.SelectStmt{FromClause: []*pg.Node{{Node: &pg.Node_RangeVar{RangeVar: from}}}, Op: pg.SetOperation_SETOP_NONE}
 	for _, i := range cols {
 		ref := &pg.ColumnRef{Fields: []*pg.Node{pg.MakeStrNode(r.Columns()[i].Name)}, Location: -1}

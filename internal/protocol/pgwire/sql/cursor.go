@@ -9,6 +9,7 @@ import (
 
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/query"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
@@ -41,17 +42,17 @@ func (p *planner) declare(n *pg.DeclareCursorStmt, of *Prepared) (*plan, error) 
 		return nil, err
 	}
 	s := p.s
-	return &plan{doomed: made.doomed, command: func(env *expr.Env) (result, error) {
+	return &plan{doomed: made.doomed, command: func(env *expr.Env) (query.Result, error) {
 		c := &cursor{
 			scroll: n.Options&cursorScroll != 0, hold: n.Options&cursorHold != 0, binary: n.Options&cursorBinary != 0, made: env.Stmt, query: of.source,
 		}
 		if !c.hold && s.tx.state != txImplicit {
 			if err := s.inBlock("DECLARE CURSOR"); err != nil {
-				return result{}, err
+				return query.Result{}, err
 			}
 		}
 		if s.portals[n.Portalname] != nil {
-			return result{}, pgerror.New(pgerror.DuplicateCursor, `cursor "%s" already exists`, n.Portalname)
+			return query.Result{}, pgerror.New(pgerror.DuplicateCursor, `cursor "%s" already exists`, n.Portalname)
 		}
 		inner := s.env(env.Ctx)
 		inner.Params = slices.Clone(env.Params)
@@ -60,7 +61,7 @@ func (p *planner) declare(n *pg.DeclareCursorStmt, of *Prepared) (*plan, error) 
 		}).in(inner)
 		o.buffer = c.scroll
 		s.portals[n.Portalname] = o
-		return result{tag: "DECLARE CURSOR"}, nil
+		return query.Result{Tag: "DECLARE CURSOR"}, nil
 	}}, nil
 }
 
@@ -80,25 +81,25 @@ func (p *planner) fetch(n *pg.FetchStmt) *plan {
 			made.columns = o.Columns
 		}
 	}
-	made.command = func(env *expr.Env) (result, error) {
+	made.command = func(env *expr.Env) (query.Result, error) {
 		o := s.portals[n.Portalname]
 		if o == nil || o.plan.query == nil {
-			return result{}, noCursor(n.Portalname)
+			return query.Result{}, noCursor(n.Portalname)
 		}
 		if !o.held() {
 			if err := s.beginQuery(o.plan); err != nil {
-				return result{}, err
+				return query.Result{}, err
 			}
 			o.env.Ctx = env.Ctx
 		}
 		rows, count, err := o.move(n)
 		if err != nil {
-			return result{}, err
+			return query.Result{}, err
 		}
 		if made.columns == nil {
 			rows = nil
 		}
-		return result{tag: countTag(tag, int(count)), rows: rows}, nil
+		return query.Result{Tag: query.CountTag(tag, int(count)), Rows: rows}, nil
 	}
 	return made
 }
@@ -141,19 +142,19 @@ func (p *Portal) readAll() error {
 
 func (p *planner) closeCursor(n *pg.ClosePortalStmt) *plan {
 	s := p.s
-	return &plan{utility: true, command: func(*expr.Env) (result, error) {
+	return &plan{utility: true, command: func(*expr.Env) (query.Result, error) {
 		if n.Portalname == "" {
 			for name, o := range s.portals {
 				if o.cursor != nil {
 					s.Release(name)
 				}
 			}
-			return result{tag: "CLOSE CURSOR ALL"}, nil
+			return query.Result{Tag: "CLOSE CURSOR ALL"}, nil
 		}
 		if s.portals[n.Portalname] == nil {
-			return result{}, noCursor(n.Portalname)
+			return query.Result{}, noCursor(n.Portalname)
 		}
 		s.Release(n.Portalname)
-		return result{tag: "CLOSE CURSOR"}, nil
+		return query.Result{Tag: "CLOSE CURSOR"}, nil
 	}}
 }

@@ -6,6 +6,7 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/tree"
 )
 
 // dropCodes are the SQLSTATEs for objects that do not exist, by the kind that DROP names.
@@ -19,7 +20,7 @@ var dropCodes = map[pg.ObjectType]string{
 // drop plans DROP of relations and schemas, for scripts that begin with DROP IF EXISTS. Existing
 // ones cannot be dropped.
 func (p *planner) drop(n *pg.DropStmt) (*plan, error) {
-	s, kind := p.s, objectKind(n.RemoveType)
+	s, kind := p.s, tree.ObjectKind(n.RemoveType)
 	name := "DROP " + strings.ToUpper(kind)
 	code, ok := dropCodes[n.RemoveType]
 	if !ok {
@@ -46,30 +47,21 @@ func (p *planner) drop(n *pg.DropStmt) (*plan, error) {
 
 // missing returns the error for an object that does not exist, or nil if it exists.
 func (p *planner) missing(o *pg.Node, kind, code string) *pgerror.Error {
-	parts := names(o.GetList().GetItems())
+	parts := tree.Names(o.GetList().GetItems())
 	if kind == "schema" {
 		parts = []string{o.GetString_().GetSval(), ""}
 	}
-	name, in := parts[len(parts)-1], p.path
+	name, in := parts[len(parts)-1], p.Env.Path
 	if len(parts) > 1 {
 		schema := parts[len(parts)-2]
-		if in = []string{schema}; !p.s.hasSchema(schema) {
+		if in = []string{schema}; !p.Schemas.Has(schema) {
 			return pgerror.New(pgerror.InvalidSchema, `schema "%s" does not exist`, schema)
 		}
 	}
-	for _, schema := range p.s.schemas(in) {
-		if kind == "schema" || schema.Relation(p.env, name) != nil {
+	for _, schema := range p.Schemas.Named(in) {
+		if kind == "schema" || schema.Relation(p.Env, name) != nil {
 			return nil
 		}
 	}
 	return pgerror.New(code, `%s "%s" does not exist`, kind, name)
-}
-
-// objectKind returns the name of a kind of object in errors: "foreign table" for
-// OBJECT_FOREIGN_TABLE.
-func objectKind(t pg.ObjectType) string {
-	if t == pg.ObjectType_OBJECT_MATVIEW {
-		return "materialized view"
-	}
-	return strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(t.String(), "OBJECT_"), "_", " "))
 }

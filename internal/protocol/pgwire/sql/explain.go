@@ -10,6 +10,8 @@ import (
 
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/query"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/tree"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
@@ -39,14 +41,14 @@ func (p *planner) explain(n *pg.ExplainStmt) (*plan, error) {
 		made.writes, made.utility = inner.writes, inner.utility
 	}
 	planning := time.Since(began)
-	made.command = func(env *expr.Env) (result, error) {
+	made.command = func(env *expr.Env) (query.Result, error) {
 		run, rows := time.Now(), 0
 		if opts.analyze {
 			if rows, err = inner.count(env); err != nil {
-				return result{}, err
+				return query.Result{}, err
 			}
 		}
-		return result{tag: "EXPLAIN", rows: opts.show(planning, time.Since(run), rows)}, nil
+		return query.Result{Tag: "EXPLAIN", Rows: opts.show(planning, time.Since(run), rows)}, nil
 	}
 	return made, nil
 }
@@ -56,16 +58,16 @@ func (p *planner) explained(n *pg.Node) (*plan, error) {
 	if d := n.GetDeclareCursorStmt(); d != nil {
 		n = d.Query
 	}
-	return p.statement(n, &Prepared{Text: p.text, stmt: n})
+	return p.statement(n, &Prepared{Text: p.Text, stmt: n})
 }
 
 // count runs a plan and counts its rows.
 func (p *plan) count(env *expr.Env) (n int, err error) {
 	if p.query == nil {
 		out, err := p.command(env)
-		return len(out.rows), err
+		return len(out.Rows), err
 	}
-	err = p.query.run(env, func([]value.Datum) error { n++; return nil })
+	err = p.query.Run(env, func([]value.Datum) error { n++; return nil })
 	return n, err
 }
 
@@ -74,13 +76,13 @@ func (p *planner) explainOptions(list []*pg.Node) (explainOptions, error) {
 	for _, item := range list {
 		d := item.GetDefElem()
 		if d.Defname == "format" {
-			format := defText(d)
+			format := tree.OptionText(d)
 			if opts.json = format == "json"; !opts.json && format != "text" {
 				return opts, p.explainFormat(format, d.Location)
 			}
 			continue
 		}
-		on, err := defBool(d)
+		on, err := tree.OptionBool(d)
 		if err != nil {
 			return opts, err
 		}
@@ -92,7 +94,7 @@ func (p *planner) explainOptions(list []*pg.Node) (explainOptions, error) {
 			opts.costs = on
 		case "verbose", "settings", "buffers", "wal", "timing", "summary":
 		default:
-			return opts, pgerror.New(pgerror.SyntaxError, `unrecognized EXPLAIN option "%s"`, d.Defname).At(p.text, d.Location)
+			return opts, pgerror.New(pgerror.SyntaxError, `unrecognized EXPLAIN option "%s"`, d.Defname).At(p.Text, d.Location)
 		}
 	}
 	for _, name := range []string{"wal", "timing"} {
@@ -112,9 +114,9 @@ func (p *planner) explainOptions(list []*pg.Node) (explainOptions, error) {
 
 func (p *planner) explainFormat(format string, location int32) error {
 	if format == "xml" || format == "yaml" {
-		return unsupported("EXPLAIN (FORMAT "+strings.ToUpper(format)+")").At(p.text, location).WithHint("There are TEXT and JSON.")
+		return pgerror.Unsupported("EXPLAIN (FORMAT "+strings.ToUpper(format)+")").At(p.Text, location).WithHint("There are TEXT and JSON.")
 	}
-	return pgerror.New(pgerror.InvalidParameterValue, `unrecognized value for EXPLAIN option "format": "%s"`, format).At(p.text, location)
+	return pgerror.New(pgerror.InvalidParameterValue, `unrecognized value for EXPLAIN option "format": "%s"`, format).At(p.Text, location)
 }
 
 // show returns the rows of the EXPLAIN output.
@@ -166,34 +168,3 @@ func (o explainOptions) showJSON(planning, execution time.Duration, rows int) st
 }
 
 func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
-
-// defText returns the value of an option as text. Unquoted words are in lower case.
-func defText(d *pg.DefElem) string {
-	switch v := d.GetArg().GetNode().(type) {
-	case *pg.Node_String_:
-		return v.String_.Sval
-	case *pg.Node_Integer:
-		return plainInt(v.Integer.Ival)
-	case *pg.Node_Float:
-		return v.Float.Fval
-	case *pg.Node_Boolean:
-		return map[bool]string{true: "true", false: "false"}[v.Boolean.Boolval]
-	case *pg.Node_TypeName:
-		return strings.Join(names(v.TypeName.Names), ".")
-	}
-	return ""
-}
-
-// defBool returns the value of a Boolean option. An option without a value is on.
-func defBool(d *pg.DefElem) (bool, error) {
-	if d.Arg == nil {
-		return true, nil
-	}
-	switch strings.ToLower(defText(d)) {
-	case "true", "on", "1":
-		return true, nil
-	case "false", "off", "0":
-		return false, nil
-	}
-	return false, pgerror.New(pgerror.SyntaxError, "%s requires a Boolean value", d.Defname)
-}

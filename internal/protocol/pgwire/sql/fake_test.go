@@ -9,6 +9,7 @@ import (
 
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/schema"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
@@ -55,7 +56,7 @@ type fakeSchema struct {
 	version   uint64
 	calls     map[string]int
 	functions []*expr.Function
-	relations []Relation
+	relations []schema.Relation
 }
 
 func (f *fakeSchema) Name() string    { return f.name }
@@ -73,7 +74,7 @@ func (f *fakeSchema) Functions(_ *expr.Env, name string) []*expr.Function {
 
 func (f *fakeSchema) AllFunctions(*expr.Env) []*expr.Function { return f.functions }
 
-func (f *fakeSchema) Relation(_ *expr.Env, name string) Relation {
+func (f *fakeSchema) Relation(_ *expr.Env, name string) schema.Relation {
 	for _, r := range f.relations {
 		if r.Name() == name {
 			return r
@@ -82,7 +83,7 @@ func (f *fakeSchema) Relation(_ *expr.Env, name string) Relation {
 	return nil
 }
 
-func (f *fakeSchema) AllRelations(*expr.Env) []Relation { return f.relations }
+func (f *fakeSchema) AllRelations(*expr.Env) []schema.Relation { return f.relations }
 
 func (f *fakeSchema) Type(name string) *value.Type {
 	if name == value.SemaphoreStatus.Name {
@@ -160,7 +161,7 @@ var pairType = &value.Type{
 func newFakeSchema() *fakeSchema {
 	f := &fakeSchema{name: "fake", calls: map[string]int{}}
 	person := []value.Field{{Name: "id", Type: value.Int4}, {Name: "name", Type: value.Text}, {Name: "age", Type: value.Int4}}
-	f.relations = []Relation{
+	f.relations = []schema.Relation{
 		&fakeTable{name: "people", cols: person, rows: [][]value.Datum{
 			{int64(1), "ann", int64(30)}, {int64(2), "bob", int64(25)}, {int64(3), "cid", nil}, {int64(4), "dan", int64(25)},
 		}},
@@ -225,7 +226,7 @@ func newClient(superuser bool) *client {
 	c := &client{work: &fakeWork{}, fake: newFakeSchema()}
 	c.fake.functions = append(c.fake.functions, solve(c.work))
 	c.s = NewSession(Options{
-		User: "ann", Database: "fiveways", Superuser: superuser, Schemas: []Schema{c.fake}, Work: c.work, BackendPID: 7,
+		User: "ann", Database: "fiveways", Superuser: superuser, Schemas: []schema.Schema{c.fake}, Work: c.work, BackendPID: 7,
 		Notice: func(e *pgerror.Error) { fmt.Fprintf(&c.out, "%s: %s %s\n", e.Severity, e.Code, e.Message) },
 		Parameter: func(name, value string) {
 			fmt.Fprintf(&c.out, "parameter %s = %s\n", name, value)

@@ -7,6 +7,8 @@ import (
 
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/query"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/schema"
 )
 
 // grant plans GRANT and REVOKE of privileges on relations.
@@ -16,23 +18,23 @@ func (p *planner) grant(n *pg.GrantStmt) (*plan, error) {
 		word = "GRANT"
 	}
 	if n.Targtype != pg.GrantTargetType_ACL_TARGET_OBJECT {
-		return nil, unsupported(word + " ON ALL")
+		return nil, pgerror.Unsupported(word + " ON ALL")
 	}
 	switch n.Objtype {
 	case pg.ObjectType_OBJECT_SCHEMA, pg.ObjectType_OBJECT_FUNCTION, pg.ObjectType_OBJECT_DATABASE, pg.ObjectType_OBJECT_ROUTINE:
-		return nil, unsupported(word + " on anything but tables and views").
+		return nil, pgerror.Unsupported(word + " on anything but tables and views").
 			WithHint("Rights on queues are the permissions of the virtual host, or the roles of create_queue(..., true).")
 	case pg.ObjectType_OBJECT_TABLE:
 	default:
-		return nil, unsupported(word + " on anything but tables and views")
+		return nil, pgerror.Unsupported(word + " on anything but tables and views")
 	}
-	var on []Grantable
+	var on []schema.Grantable
 	for _, o := range n.Objects {
-		r, err := p.relation(o.GetRangeVar())
+		r, err := p.Relation(o.GetRangeVar())
 		if err != nil {
 			return nil, err
 		}
-		g, ok := r.(Grantable)
+		g, ok := r.(schema.Grantable)
 		if !ok {
 			return nil, pgerror.New(pgerror.WrongObjectType, `rights cannot be given on "%s"`, r.Name()).
 				WithHint("Views made with mbus4.create_view take them.")
@@ -44,7 +46,7 @@ func (p *planner) grant(n *pg.GrantStmt) (*plan, error) {
 		return nil, err
 	}
 	users := roleNames(n.Grantees, p.s.opts.User)
-	return &plan{writes: word, command: func(env *expr.Env) (result, error) {
+	return &plan{writes: word, command: func(env *expr.Env) (query.Result, error) {
 		for _, g := range on {
 			for _, right := range rights {
 				change := g.Revoke
@@ -52,11 +54,11 @@ func (p *planner) grant(n *pg.GrantStmt) (*plan, error) {
 					change = g.Grant
 				}
 				if err := change(env, right, users); err != nil {
-					return result{}, err
+					return query.Result{}, err
 				}
 			}
 		}
-		return result{tag: word}, nil
+		return query.Result{Tag: word}, nil
 	}}, nil
 }
 
@@ -68,7 +70,7 @@ func privileges(list []*pg.Node) ([]string, error) {
 	for _, item := range list {
 		right := item.GetAccessPriv()
 		if len(right.Cols) > 0 {
-			return nil, unsupported("a right on columns")
+			return nil, pgerror.Unsupported("a right on columns")
 		}
 		name := strings.ToUpper(right.PrivName)
 		switch name {
@@ -106,23 +108,23 @@ func (p *planner) grantRole(n *pg.GrantRoleStmt) (*plan, error) {
 	}
 	roles := p.s.opts.Roles
 	if roles == nil {
-		return nil, unsupported(word)
+		return nil, pgerror.Unsupported(word)
 	}
 	var names []string
 	for _, item := range n.GrantedRoles {
 		names = append(names, item.GetAccessPriv().GetPrivName())
 	}
 	users := roleNames(n.GranteeRoles, p.s.opts.User)
-	return &plan{writes: word, command: func(env *expr.Env) (result, error) {
+	return &plan{writes: word, command: func(env *expr.Env) (query.Result, error) {
 		for _, role := range names {
 			change := roles.RevokeRole
 			if n.IsGrant {
 				change = roles.GrantRole
 			}
 			if err := change(env, role, users); err != nil {
-				return result{}, err
+				return query.Result{}, err
 			}
 		}
-		return result{tag: word}, nil
+		return query.Result{Tag: word}, nil
 	}}, nil
 }

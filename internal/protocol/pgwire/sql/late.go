@@ -1,98 +1,14 @@
 package sql
 
 import (
-	"slices"
-
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/query"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// The result of an operation that takes effect at the commit, such as a change of a semaphore, is
-// known only after the commit. Inside a transaction block, such a call returns the result as of the
-// call. A statement is committed before its rows are sent if such a call is a whole column of its
-// result and its transaction ends after it anyway. In the simple protocol that is a single
-// statement, in the extended protocol the last statement before a Sync.
-
-// late returns the variant of q for such a statement, in which some columns of the rows are
-// Promises, or nil if q needs none.
-func late(q query) query {
-	s, ok := q.(*selectQuery)
-	if !ok {
-		return nil
-	}
-	made, found := *s, false
-	made.out = slices.Clone(s.out)
-	for i, e := range s.out {
-		if l, ok := expr.Later(e); ok {
-			made.out[i], found = l, true
-		}
-	}
-	if from := s.lateFrom(); from != nil {
-		made.from, found = from, true
-	}
-	if sets := s.lateSets(); sets != nil {
-		made.sets, found = sets, true
-	}
-	if !found {
-		return nil
-	}
-	return &made
-}
-
-// lateFrom handles a FROM that consists of one call whose value is returned without being examined:
-// select * from f().
-func (q *selectQuery) lateFrom() source {
-	scan, ok := q.from.(*functionScan)
-	if !ok || len(scan.calls) != 1 || len(q.where)+len(q.order)+len(q.on)+len(q.before)+len(q.sets)+len(q.windows) > 0 || q.group != nil || q.distinct {
-		return nil
-	}
-	if !q.plain() {
-		return nil
-	}
-	call := *scan.calls[0]
-	if call.fn != nil {
-		call.fn = laterRows(call.fn)
-	} else if call.scalar, ok = expr.Later(call.scalar); !ok || call.spread {
-		return nil
-	}
-	if call.fn == nil && call.scalar == nil {
-		return nil
-	}
-	made := *scan
-	made.calls = []*functionCall{&call}
-	return &made
-}
-
-// plain reports whether the result consists of unmodified columns.
-func (q *selectQuery) plain() bool {
-	return !slices.ContainsFunc(q.out, func(e expr.Expr) bool { _, column := e.(*slotRef); return !column })
-}
-
-// lateSets handles a select list that consists of one set-returning function: select f().
-func (q *selectQuery) lateSets() []*rowSet {
-	if len(q.sets) != 1 || len(q.out) != 1 || q.sets[0].fn == nil || len(q.order)+len(q.on)+len(q.before)+len(q.windows) > 0 || q.group != nil || q.distinct || !q.plain() {
-		return nil
-	}
-	set := *q.sets[0]
-	if set.fn = laterRows(set.fn); set.fn == nil {
-		return nil
-	}
-	return []*rowSet{&set}
-}
-
-// laterRows returns the variant of a function whose rows contain Promises, or nil if there is none.
-func laterRows(fn *expr.Function) *expr.Function {
-	if fn.LaterRows == nil {
-		return nil
-	}
-	made := *fn
-	made.Rows = fn.LaterRows
-	return &made
-}
-
 // AsksLast reports whether the rows of the portal depend on whether it is the Last.
 func (s *Session) AsksLast(p *Portal) bool {
-	return p.plan != nil && p.plan.late != nil && (s.tx.state == txNone || s.tx.state == txStatement)
+	return p.plan != nil && p.plan.query != nil && p.plan.query.Late() != nil && (s.tx.state == txNone || s.tx.state == txStatement)
 }
 
 // showsLate reports whether a portal must be committed before its rows are sent.
@@ -104,7 +20,7 @@ func (s *Session) showsLate(p *Portal, max int) bool {
 // advanceLate runs a query, commits, and sends the rows.
 func (s *Session) advanceLate(p *Portal, row func([]value.Datum) error) (tag string, err error) {
 	p.done = true
-	rows, err := collect(p.plan.late, p.env)
+	rows, err := p.plan.query.Late().Collect(p.env)
 	if err != nil {
 		return "", err
 	}
@@ -121,5 +37,5 @@ func (s *Session) advanceLate(p *Portal, row func([]value.Datum) error) (tag str
 			return "", err
 		}
 	}
-	return countTag("SELECT ", len(rows)), nil
+	return query.CountTag("SELECT ", len(rows)), nil
 }

@@ -2,12 +2,10 @@ package sql
 
 import (
 	"context"
-	"errors"
-	"iter"
-	"strconv"
 
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/query"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
@@ -42,9 +40,6 @@ func (p *Portal) in(env *expr.Env) *Portal {
 	p.env, env.Ends = env, &p.ends
 	return p
 }
-
-// errStop ends a query whose remaining rows are not needed.
-var errStop = errors.New("sql: no more rows are wanted")
 
 // Spent reports whether the portal is a command that has run and cannot run again.
 func (p *Portal) Spent() bool { return p.done && p.Columns == nil }
@@ -99,7 +94,7 @@ func (s *Session) Fetch(ctx context.Context, p *Portal, max int, row func([]valu
 		return false, "", Aborted()
 	}
 	s.start()
-	if limit := s.vars.timeout; limit > 0 {
+	if limit := s.vars.Timeout(); limit > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, limit, errTimeout)
 		defer cancel()
@@ -139,8 +134,8 @@ func (s *Session) advance(p *Portal, max int, row func([]value.Datum) error) (do
 		n := 0
 		if max == 0 && p.next == nil && !p.done {
 			p.done = true
-			err = p.plan.query.run(p.env, func(r []value.Datum) error { n++; return row(r) })
-			return true, countTag("SELECT ", n), err
+			err = p.plan.query.Run(p.env, func(r []value.Datum) error { n++; return row(r) })
+			return true, query.CountTag("SELECT ", n), err
 		}
 		for max == 0 || n < max {
 			r, err := p.read()
@@ -148,7 +143,7 @@ func (s *Session) advance(p *Portal, max int, row func([]value.Datum) error) (do
 				return false, "", err
 			}
 			if r == nil {
-				return true, countTag("SELECT ", n), nil
+				return true, query.CountTag("SELECT ", n), nil
 			}
 			if err := row(r); err != nil {
 				return false, "", err
@@ -170,7 +165,7 @@ func (s *Session) advanceCommand(p *Portal, max int, row func([]value.Datum) err
 		if err != nil {
 			return false, "", err
 		}
-		p.done, p.tag, p.rows = true, out.tag, out.rows
+		p.done, p.tag, p.rows = true, out.Tag, out.Rows
 	}
 	for n := 0; p.pos < len(p.rows); n++ {
 		if max > 0 && n == max {
@@ -186,7 +181,7 @@ func (s *Session) advanceCommand(p *Portal, max int, row func([]value.Datum) err
 
 // beginQuery prepares the transaction for a statement, or returns an error if it may not run.
 func (s *Session) beginQuery(p *plan) error {
-	if p.writes != "" && s.tx.readOnly {
+	if p.writes != "" && s.tx.ReadOnly {
 		return inReadOnly(p.writes)
 	}
 	s.tx.queried = s.tx.queried || !p.quiet
@@ -196,18 +191,13 @@ func (s *Session) beginQuery(p *plan) error {
 	return nil
 }
 
-func countTag(word string, n int) string {
-	var buf [32]byte
-	return string(strconv.AppendInt(append(buf[:0], word...), int64(n), 10))
-}
-
 // read returns the next row of a query, or nil at its end.
 func (p *Portal) read() ([]value.Datum, error) {
 	if p.done {
 		return nil, nil
 	}
 	if p.next == nil {
-		p.next, p.stop = pull(p.plan.query, p.env)
+		p.next, p.stop = p.plan.query.Pull(p.env)
 	}
 	row, err, ok := p.next()
 	if !ok || err != nil {
@@ -215,21 +205,6 @@ func (p *Portal) read() ([]value.Datum, error) {
 		return nil, err
 	}
 	return row, nil
-}
-
-// pull converts a query to an iterator. The caller must call stop unless it reads all rows.
-func pull(q query, env *expr.Env) (next func() ([]value.Datum, error, bool), stop func()) {
-	return iter.Pull2(func(yield func([]value.Datum, error) bool) {
-		err := q.run(env, func(row []value.Datum) error {
-			if !yield(row, nil) {
-				return errStop
-			}
-			return nil
-		})
-		if err != nil && !errors.Is(err, errStop) {
-			yield(nil, err)
-		}
-	})
 }
 
 // close ends a portal. It returns no more rows.

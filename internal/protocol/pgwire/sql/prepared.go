@@ -120,14 +120,14 @@ func (s *Session) paramType(oid uint32) (*value.Type, error) {
 		return t, nil
 	}
 	if name := expr.TypeName(oid); name != "" {
-		return nil, unsupported("type " + name)
+		return nil, pgerror.Unsupported("type " + name)
 	}
 	return nil, pgerror.New(pgerror.UndefinedObject, "type with OID %d does not exist", oid)
 }
 
 // version returns a number that changes whenever a plan may have become invalid.
 func (s *Session) version() uint64 {
-	sum := s.vars.epoch
+	sum := s.vars.Epoch()
 	for _, schema := range s.opts.Schemas {
 		sum += schema.Version()
 	}

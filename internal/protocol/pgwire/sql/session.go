@@ -1,6 +1,3 @@
-// Package sql executes SQL: it parses, plans and runs statements in a session with its transaction,
-// prepared statements and cursors. Functions and relations come from Schemas, and the semantics of
-// a transaction from a Work. The package is independent of sockets and of the broker.
 package sql
 
 import (
@@ -10,6 +7,8 @@ import (
 
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/schema"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/settings"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
@@ -18,7 +17,7 @@ type Options struct {
 	User, Database  string
 	ApplicationName string
 	Superuser       bool
-	Schemas         []Schema
+	Schemas         []schema.Schema
 	Roles           Roles // nil: GRANT of roles is refused
 	Work            Work
 	Session         any                      // for expr.Env.Session
@@ -35,11 +34,11 @@ type Options struct {
 // Session runs the statements of one client. Its methods must be called from one goroutine.
 type Session struct {
 	opts        Options
-	vars        variables
+	vars        settings.Session
 	tx          transaction
 	statements  map[string]*Prepared
 	portals     map[string]*Portal
-	builtin     *sessionSchema
+	schemas     schema.List       // the session's own part of pg_catalog is first
 	told        map[string]string // the reported settings as the client knows them
 	pathNow     []string          // the search path at pathAt, an epoch of the settings
 	pathAt      uint64
@@ -51,15 +50,12 @@ type Session struct {
 // NewSession returns a session in autocommit mode.
 func NewSession(o Options) *Session {
 	s := &Session{opts: o, statements: map[string]*Prepared{}, portals: map[string]*Portal{}}
-	s.vars = newVariables()
-	s.vars.defaults["application_name"] = o.ApplicationName
-	s.vars.defaults["session_authorization"] = o.User
+	defaults := map[string]string{"application_name": o.ApplicationName, "session_authorization": o.User}
 	if o.Superuser {
-		s.vars.defaults["is_superuser"] = "on"
+		defaults["is_superuser"] = "on"
 	}
-	s.vars.objects = o.Names
-	s.vars.refresh()
-	s.builtin = newSessionSchema(s)
+	s.vars = settings.New(o.Names, defaults)
+	s.schemas = append(schema.List{newSessionSchema(s)}, o.Schemas...)
 	s.told = map[string]string{}
 	for _, r := range s.Reported() {
 		s.told[r.Name] = r.Value
@@ -71,7 +67,7 @@ func NewSession(o Options) *Session {
 func (s *Session) env(ctx context.Context) *expr.Env {
 	now := micros(time.Now())
 	env := &expr.Env{
-		Ctx: ctx, Settings: s.vars.settings, Now: s.tx.now, Stmt: now, Clock: clock,
+		Ctx: ctx, Settings: s.vars.Values(), Now: s.tx.now, Stmt: now, Clock: clock,
 		User: s.opts.User, Database: s.opts.Database, Path: s.path(), Notice: s.notice, Session: s.opts.Session,
 	}
 	if s.tx.state == txNone {
@@ -85,14 +81,14 @@ func clock() value.TimestampTZ { return micros(time.Now()) }
 
 // notice sends a notice to the client unless client_min_messages suppresses it.
 func (s *Session) notice(e *pgerror.Error) {
-	if s.opts.Notice == nil || severityRank(e.Severity) < severityRank(s.vars.value("client_min_messages")) {
+	if s.opts.Notice == nil || severityRank(e.Severity) < severityRank(s.vars.Value("client_min_messages")) {
 		return
 	}
 	s.opts.Notice(e)
 }
 
 // Settings returns the current settings of the session.
-func (s *Session) Settings() value.Settings { return s.vars.settings }
+func (s *Session) Settings() value.Settings { return s.vars.Values() }
 
 // Close ends the session and rolls back the open transaction.
 func (s *Session) Close() {

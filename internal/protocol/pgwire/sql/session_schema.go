@@ -6,6 +6,8 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/charset"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/schema"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/settings"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
@@ -14,7 +16,7 @@ import (
 type sessionSchema struct {
 	s         *Session
 	functions map[string][]*expr.Function
-	relations map[string]Relation
+	relations map[string]schema.Relation
 }
 
 func (c *sessionSchema) Name() string { return catalogName }
@@ -34,15 +36,15 @@ func (c *sessionSchema) AllFunctions(*expr.Env) []*expr.Function {
 	return all
 }
 
-func (c *sessionSchema) Relation(_ *expr.Env, name string) Relation {
+func (c *sessionSchema) Relation(_ *expr.Env, name string) schema.Relation {
 	if r := c.relations[name]; r != nil {
 		return r
 	}
 	return nil
 }
 
-func (c *sessionSchema) AllRelations(*expr.Env) []Relation {
-	var all []Relation
+func (c *sessionSchema) AllRelations(*expr.Env) []schema.Relation {
+	var all []schema.Relation
 	for _, r := range c.relations {
 		all = append(all, r)
 	}
@@ -52,7 +54,7 @@ func (c *sessionSchema) AllRelations(*expr.Env) []Relation {
 func (c *sessionSchema) Type(string) *value.Type { return nil }
 
 func newSessionSchema(s *Session) *sessionSchema {
-	c := &sessionSchema{s: s, functions: map[string][]*expr.Function{}, relations: map[string]Relation{}}
+	c := &sessionSchema{s: s, functions: map[string][]*expr.Function{}, relations: map[string]schema.Relation{}}
 	text := func(name string) expr.Arg { return expr.Arg{Name: name, Type: value.Text} }
 	c.add(&expr.Function{
 		OID: 2077, Name: "current_setting", Args: []expr.Arg{text("")}, Strict: true, Volatility: expr.Stable, Returns: value.Text,
@@ -132,7 +134,7 @@ func (s *Session) currentSetting(name string, missingOK bool) (value.Datum, erro
 	case missingOK:
 		return nil, nil
 	}
-	return nil, unrecognised(name)
+	return nil, settings.Unrecognised(name)
 }
 
 func (s *Session) setConfig(args []value.Datum) (value.Datum, error) {
@@ -143,10 +145,10 @@ func (s *Session) setConfig(args []value.Datum) (value.Datum, error) {
 	local, _ := args[2].(bool)
 	v, ok := args[1].(string)
 	if !ok {
-		if err := s.vars.reset(name); err != nil {
+		if err := s.vars.Reset(name); err != nil {
 			return nil, err
 		}
-	} else if err := s.vars.set(name, v, local); err != nil {
+	} else if err := s.vars.Set(name, v, local); err != nil {
 		return nil, err
 	}
 	s.report()
@@ -156,7 +158,7 @@ func (s *Session) setConfig(args []value.Datum) (value.Datum, error) {
 
 // clientEncoding returns PostgreSQL's name of the client encoding.
 func (s *Session) clientEncoding() string {
-	return charset.Name(int64(charset.Number(s.vars.value("client_encoding"))))
+	return charset.Name(int64(charset.Number(s.vars.Value("client_encoding"))))
 }
 
 // lastTransaction is the last transaction ID assigned in this process. The first IDs are reserved

@@ -7,56 +7,57 @@ import (
 
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/query"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/settings"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
 // shown returns the current value of a setting, including settings of the transaction.
 func (s *Session) shown(name string) (string, bool) {
-	onOff := map[bool]string{true: "on", false: "off"}
 	if s.tx.state != txNone {
 		switch strings.ToLower(name) {
 		case "transaction_isolation":
-			return s.tx.level, true
+			return s.tx.Level, true
 		case "transaction_read_only":
-			return onOff[s.tx.readOnly], true
+			return settings.OnOff(s.tx.ReadOnly), true
 		case "transaction_deferrable":
-			return onOff[s.tx.defers], true
+			return settings.OnOff(s.tx.Deferrable), true
 		}
 	}
-	return s.vars.get(name)
+	return s.vars.Get(name)
 }
 
 func (p *planner) show(n *pg.VariableShowStmt) (*plan, error) {
 	s := p.s
 	if strings.EqualFold(n.Name, "all") {
 		cols := []value.Field{{Name: "name", Type: value.Text}, {Name: "setting", Type: value.Text}, {Name: "description", Type: value.Text}}
-		return &plan{utility: true, quiet: true, columns: cols, command: func(*expr.Env) (result, error) {
+		return &plan{utility: true, quiet: true, columns: cols, command: func(*expr.Env) (query.Result, error) {
 			var rows [][]value.Datum
-			for _, name := range s.vars.names() {
+			for _, name := range s.vars.Names() {
 				v, _ := s.shown(name)
 				comment := ""
-				if d := settingsByName[strings.ToLower(name)]; d != nil {
-					comment = d.comment
+				if d := settings.Lookup(name); d != nil {
+					comment = d.Comment
 				}
 				rows = append(rows, []value.Datum{name, v, comment})
 			}
-			return result{tag: "SHOW", rows: rows}, nil
+			return query.Result{Tag: "SHOW", Rows: rows}, nil
 		}}, nil
 	}
 	if _, ok := s.shown(n.Name); !ok {
-		return nil, unrecognised(n.Name)
+		return nil, settings.Unrecognised(n.Name)
 	}
 	name := n.Name
-	if d := settingsByName[strings.ToLower(name)]; d != nil {
-		name = d.name
+	if d := settings.Lookup(name); d != nil {
+		name = d.Name
 	}
 	cols := []value.Field{{Name: name, Type: value.Text}}
-	return &plan{utility: true, quiet: true, columns: cols, command: func(*expr.Env) (result, error) {
+	return &plan{utility: true, quiet: true, columns: cols, command: func(*expr.Env) (query.Result, error) {
 		v, ok := s.shown(name)
 		if !ok {
-			return result{}, unrecognised(name)
+			return query.Result{}, settings.Unrecognised(name)
 		}
-		return result{tag: "SHOW", rows: [][]value.Datum{{v}}}, nil
+		return query.Result{Tag: "SHOW", Rows: [][]value.Datum{{v}}}, nil
 	}}, nil
 }
 
@@ -65,11 +66,11 @@ func (s *Session) setCommand(n *pg.VariableSetStmt) (string, error) {
 	tag := "SET"
 	switch n.Kind {
 	case pg.VariableSetKind_VAR_RESET_ALL:
-		s.vars.resetAll()
+		s.vars.ResetAll()
 		tag = "RESET"
 	case pg.VariableSetKind_VAR_RESET:
 		tag = "RESET"
-		if err := s.vars.reset(n.Name); err != nil {
+		if err := s.vars.Reset(n.Name); err != nil {
 			return "", err
 		}
 	case pg.VariableSetKind_VAR_SET_MULTI:
@@ -96,13 +97,13 @@ func (s *Session) setModes(n *pg.VariableSetStmt) error {
 	case "SESSION CHARACTERISTICS":
 		for _, o := range n.Args {
 			d := o.GetDefElem()
-			if err := s.vars.set("default_"+d.Defname, constantText(d.Arg), false); err != nil {
+			if err := s.vars.Set("default_"+d.Defname, constantText(d.Arg), false); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-	return unsupported("SET " + n.Name)
+	return pgerror.Unsupported("SET " + n.Name)
 }
 
 func (s *Session) setOne(n *pg.VariableSetStmt) error {
@@ -111,15 +112,15 @@ func (s *Session) setOne(n *pg.VariableSetStmt) error {
 	}
 	name := strings.ToLower(n.Name)
 	if n.Kind == pg.VariableSetKind_VAR_SET_DEFAULT {
-		return s.vars.reset(n.Name)
+		return s.vars.Reset(n.Name)
 	}
 	if n.Kind == pg.VariableSetKind_VAR_SET_CURRENT {
 		v, _ := s.shown(n.Name)
-		return s.vars.set(n.Name, v, n.IsLocal)
+		return s.vars.Set(n.Name, v, n.IsLocal)
 	}
 	switch name {
 	case "transaction_isolation", "transaction_read_only", "transaction_deferrable":
-		v, err := settingsByName[name].canonical(constantText(n.Args[0]))
+		v, err := settings.Lookup(name).Canonical(constantText(n.Args[0]))
 		if err != nil {
 			return err
 		}
@@ -127,17 +128,17 @@ func (s *Session) setOne(n *pg.VariableSetStmt) error {
 	case "role", "session_authorization":
 		return s.setUser(name, constantText(n.Args[0]), n.IsLocal)
 	}
-	d := settingsByName[name]
-	if len(n.Args) > 1 && (d == nil || !d.list && d.name != "DateStyle") {
+	d := settings.Lookup(name)
+	if len(n.Args) > 1 && (d == nil || !d.List && d.Name != "DateStyle") {
 		return pgerror.New(pgerror.InvalidParameterValue, "SET %s takes only one argument", n.Name)
 	}
-	return s.vars.set(n.Name, argumentText(n.Args, d != nil && d.list), n.IsLocal)
+	return s.vars.Set(n.Name, argumentText(n.Args, d != nil && d.List), n.IsLocal)
 }
 
 // setUser runs SET ROLE and SET SESSION AUTHORIZATION. A session cannot change its user.
 func (s *Session) setUser(name, to string, local bool) error {
 	if to == s.opts.User || name == "role" && to == "none" || to == "default" {
-		return s.vars.set(name, to, local)
+		return s.vars.Set(name, to, local)
 	}
 	if name == "role" {
 		return pgerror.New(pgerror.InsufficientPrivilege, `permission denied to set role "%s"`, to)
@@ -151,26 +152,9 @@ func argumentText(args []*pg.Node, identifiers bool) string {
 	for _, a := range args {
 		v := constantText(a)
 		if identifiers {
-			v = quoteName(v)
+			v = settings.QuoteName(v)
 		}
 		parts = append(parts, v)
 	}
 	return strings.Join(parts, ", ")
-}
-
-// constantText returns a constant in a SET command as text.
-func constantText(n *pg.Node) string {
-	switch n := n.GetNode().(type) {
-	case *pg.Node_AConst:
-		return plainConstant(n.AConst)
-	case *pg.Node_TypeCast: // SET TIME ZONE INTERVAL '+03:00' HOUR TO MINUTE
-		return intervalHours(constantText(n.TypeCast.Arg))
-	case *pg.Node_String_:
-		return n.String_.Sval
-	case *pg.Node_Integer:
-		return plainInt(n.Integer.Ival)
-	case *pg.Node_Boolean:
-		return map[bool]string{true: "on", false: "off"}[n.Boolean.Boolval]
-	}
-	return ""
 }

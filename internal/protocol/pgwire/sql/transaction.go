@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/settings"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
@@ -21,17 +22,15 @@ const (
 
 // transaction is the state of the session's transaction.
 type transaction struct {
-	state    txState
-	begun    bool // Work.Begin was called, but not yet Commit or Rollback
-	queried  bool // a statement that takes a snapshot has run
-	piped    bool // a statement of the extended protocol has run since the last Sync
-	alone    bool // it is a command that commits by itself
-	readOnly bool
-	level    string // isolation level, as shown by transaction_isolation
-	defers   bool
+	state   txState
+	begun   bool // Work.Begin was called, but not yet Commit or Rollback
+	queried bool // a statement that takes a snapshot has run
+	piped   bool // a statement of the extended protocol has run since the last Sync
+	alone   bool // it is a command that commits by itself
+	settings.Modes
 	now      value.TimestampTZ
-	before   values // the settings to restore on rollback
-	id       int64  // the result of txid_current; 0: not assigned yet
+	before   settings.Snapshot // the settings to restore on rollback
+	id       int64             // the result of txid_current; 0: not assigned yet
 	saves    []savepoint
 	lastSave int
 }
@@ -42,7 +41,7 @@ type savepoint struct {
 	name   string
 	id     int
 	mark   int // of Work
-	before values
+	before settings.Snapshot
 }
 
 func micros(t time.Time) value.TimestampTZ {
@@ -58,8 +57,7 @@ func (s *Session) start() {
 		return
 	}
 	s.tx = transaction{
-		state: txStatement, now: micros(time.Now()), before: s.vars.now,
-		level: s.vars.level, readOnly: s.vars.readOnly, defers: s.vars.defers,
+		state: txStatement, now: micros(time.Now()), before: s.vars.Snapshot(), Modes: s.vars.Modes(),
 	}
 }
 
@@ -67,7 +65,7 @@ func (s *Session) start() {
 func (s *Session) work() {
 	if !s.tx.begun {
 		s.tx.begun = true
-		s.opts.Work.Begin(s.tx.readOnly)
+		s.opts.Work.Begin(s.tx.ReadOnly)
 	}
 }
 
@@ -87,7 +85,7 @@ func (s *Session) commit() error {
 	}
 	s.dropPortals(0)
 	s.tx = transaction{}
-	s.vars.endLocal()
+	s.vars.EndLocal()
 	s.report()
 	return nil
 }
@@ -100,7 +98,7 @@ func (s *Session) abandon() {
 		s.opts.Work.Rollback()
 	}
 	if s.tx.state != txNone {
-		s.vars.restore(s.tx.before)
+		s.vars.Restore(s.tx.before)
 	}
 	s.tx = transaction{}
 	s.report()
@@ -127,15 +125,15 @@ func (s *Session) fail() {
 		s.tx.begun = false
 		s.opts.Work.Rollback()
 	}
-	s.vars.restore(s.tx.before)
-	s.tx.level, s.tx.readOnly, s.tx.defers = s.vars.level, s.vars.readOnly, s.vars.defers // AND CHAIN continues with these
+	s.vars.Restore(s.tx.before)
+	s.tx.Modes = s.vars.Modes() // AND CHAIN continues with these
 	s.report()
 }
 
 // undoTo undoes everything after a savepoint.
 func (s *Session) undoTo(save savepoint) {
 	s.opts.Work.RollbackTo(save.mark)
-	s.vars.restore(save.before)
+	s.vars.Restore(save.before)
 	s.report()
 }
 

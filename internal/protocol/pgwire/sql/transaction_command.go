@@ -4,6 +4,7 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/settings"
 )
 
 // transactionCommand runs BEGIN, COMMIT, SAVEPOINT and similar commands, and returns the command
@@ -85,7 +86,7 @@ func (s *Session) rollback(n *pg.TransactionStmt) (string, error) {
 func (s *Session) chain(wanted bool, old transaction) {
 	if wanted {
 		s.start()
-		s.tx.state, s.tx.level, s.tx.readOnly, s.tx.defers = txBlock, old.level, old.readOnly, old.defers
+		s.tx.state, s.tx.Modes = txBlock, old.Modes
 	}
 }
 
@@ -95,7 +96,7 @@ func (s *Session) setSavepoint(name string) error {
 	}
 	s.work()
 	s.tx.lastSave++
-	s.tx.saves = append(s.tx.saves, savepoint{name, s.tx.lastSave, s.opts.Work.Savepoint(), s.vars.now})
+	s.tx.saves = append(s.tx.saves, savepoint{name, s.tx.lastSave, s.opts.Work.Savepoint(), s.vars.Snapshot()})
 	return nil
 }
 
@@ -142,11 +143,11 @@ func (s *Session) modes(options []*pg.Node) error {
 func (s *Session) mode(name, val string) error {
 	switch name {
 	case "transaction_isolation":
-		level, err := settingsByName[name].canonical(val)
+		level, err := settings.Lookup(name).Canonical(val)
 		if err != nil {
 			return err
 		}
-		if level != s.tx.level {
+		if level != s.tx.Level {
 			if s.tx.queried {
 				return pgerror.New(pgerror.ActiveTransaction, "SET TRANSACTION ISOLATION LEVEL must be called before any query")
 			}
@@ -154,18 +155,18 @@ func (s *Session) mode(name, val string) error {
 				return pgerror.New(pgerror.ActiveTransaction, "SET TRANSACTION ISOLATION LEVEL must not be called in a subtransaction")
 			}
 		}
-		s.tx.level = level
+		s.tx.Level = level
 	case "transaction_read_only":
-		readOnly, _ := parseBool(val)
-		if !readOnly && s.tx.readOnly && s.tx.queried {
+		readOnly, _ := settings.ParseBool(val)
+		if !readOnly && s.tx.ReadOnly && s.tx.queried {
 			return pgerror.New(pgerror.ActiveTransaction, "transaction read-write mode must be set before any query")
 		}
-		if readOnly != s.tx.readOnly && s.tx.begun {
+		if readOnly != s.tx.ReadOnly && s.tx.begun {
 			s.opts.Work.Begin(readOnly)
 		}
-		s.tx.readOnly = readOnly
+		s.tx.ReadOnly = readOnly
 	case "transaction_deferrable":
-		s.tx.defers, _ = parseBool(val)
+		s.tx.Deferrable, _ = settings.ParseBool(val)
 	}
 	return nil
 }

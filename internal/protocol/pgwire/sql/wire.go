@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/settings"
 )
 
 // The part of a session's interface that the protocol uses besides running statements.
@@ -16,11 +17,9 @@ type Setting struct{ Name, Value string }
 // comes from a parameter of the start-up packet or from the server. Errors: 42704 for an unknown
 // setting, 22023 for an invalid value, 55P02 for a read-only setting.
 func (s *Session) SetDefault(name, value string) error {
-	value, err := s.vars.check(name, value)
-	if err != nil {
+	if err := s.vars.SetDefault(name, value); err != nil {
 		return err
 	}
-	s.vars.setDefault(name, value)
 	s.report()
 	return nil
 }
@@ -28,19 +27,19 @@ func (s *Session) SetDefault(name, value string) error {
 // Reported returns the settings that are reported to clients at the start of a session, in
 // PostgreSQL's order. Options.Parameter receives changes.
 func (s *Session) Reported() []Setting {
-	all := make([]Setting, len(reportedOrder))
-	for i, name := range reportedOrder {
-		all[i] = Setting{name, s.vars.value(name)}
+	all := make([]Setting, len(settings.Reported))
+	for i, name := range settings.Reported {
+		all[i] = Setting{name, s.vars.Value(name)}
 	}
 	return all
 }
 
 // report notifies the client of changes of reported settings.
 func (s *Session) report() {
-	if s.reportedAt == s.vars.epoch {
+	if s.reportedAt == s.vars.Epoch() {
 		return
 	}
-	s.reportedAt = s.vars.epoch
+	s.reportedAt = s.vars.Epoch()
 	for _, now := range s.Reported() {
 		if s.told[now.Name] == now.Value {
 			continue
@@ -54,11 +53,11 @@ func (s *Session) report() {
 
 // IdleInTransactionTimeout returns idle_in_transaction_session_timeout; 0 means no limit.
 func (s *Session) IdleInTransactionTimeout() time.Duration {
-	return s.vars.duration("idle_in_transaction_session_timeout")
+	return s.vars.Duration("idle_in_transaction_session_timeout")
 }
 
 // IdleTimeout returns idle_session_timeout; 0 means no limit.
-func (s *Session) IdleTimeout() time.Duration { return s.vars.duration("idle_session_timeout") }
+func (s *Session) IdleTimeout() time.Duration { return s.vars.Duration("idle_session_timeout") }
 
 // Store stores a prepared statement under a name, which EXECUTE and DEALLOCATE can use, too. The
 // unnamed statement is replaced. Errors: 42P05.

@@ -3,14 +3,14 @@ package catalog
 import (
 	"slices"
 
-	"fiveways.dev/fiveways/internal/protocol/pgwire/sql"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/schema"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
 // Options describe what the catalogs contain besides types and functions.
 type Options struct {
-	Schemas         []sql.Schema // the other schemas of the session
+	Schemas         []schema.Schema // the other schemas of the session
 	User, Database  string
 	Superuser       bool
 	ApplicationName string
@@ -42,7 +42,7 @@ type Activity struct {
 // Catalog is the system catalogs of one session.
 type Catalog struct {
 	opts    Options
-	schemas []*schema
+	schemas []*catalogSchema
 	objects objects // of the other schemas, cached by version
 }
 
@@ -50,17 +50,17 @@ type Catalog struct {
 func New(o Options) *Catalog {
 	c := &Catalog{opts: o}
 	for _, name := range []string{pgCatalog, informationSchema} {
-		c.schemas = append(c.schemas, &schema{c: c, name: name})
+		c.schemas = append(c.schemas, &catalogSchema{c: c, name: name})
 	}
 	return c
 }
 
 // Schemas returns pg_catalog and information_schema, and an empty schema public if Options.Schemas
 // has none.
-func (c *Catalog) Schemas() []sql.Schema {
-	all := []sql.Schema{c.schemas[0], c.schemas[1]}
-	if !slices.ContainsFunc(c.opts.Schemas, func(s sql.Schema) bool { return s.Name() == publicSchema }) {
-		all = append(all, &schema{c: c, name: publicSchema})
+func (c *Catalog) Schemas() []schema.Schema {
+	all := []schema.Schema{c.schemas[0], c.schemas[1]}
+	if !slices.ContainsFunc(c.opts.Schemas, func(s schema.Schema) bool { return s.Name() == publicSchema }) {
+		all = append(all, &catalogSchema{c: c, name: publicSchema})
 	}
 	return all
 }
@@ -71,18 +71,18 @@ const (
 	publicSchema      = "public"
 )
 
-// schema is pg_catalog, information_schema or an empty public.
-type schema struct {
+// catalogSchema is pg_catalog, information_schema or an empty public.
+type catalogSchema struct {
 	c    *Catalog
 	name string
 }
 
-func (s *schema) Name() string { return s.name }
+func (s *catalogSchema) Name() string { return s.name }
 
 // Version is constant: the rows of the catalogs change, but not the set of relations and functions.
-func (s *schema) Version() uint64 { return 0 }
+func (s *catalogSchema) Version() uint64 { return 0 }
 
-func (s *schema) Functions(_ *expr.Env, name string) []*expr.Function {
+func (s *catalogSchema) Functions(_ *expr.Env, name string) []*expr.Function {
 	if s.name == informationSchema && name == "_pg_expandarray" {
 		return expandArrays()
 	}
@@ -93,17 +93,17 @@ func (s *schema) Functions(_ *expr.Env, name string) []*expr.Function {
 }
 
 // AllFunctions returns nil, because the functions replace built-in ones that are listed elsewhere.
-func (s *schema) AllFunctions(*expr.Env) []*expr.Function { return nil }
+func (s *catalogSchema) AllFunctions(*expr.Env) []*expr.Function { return nil }
 
-func (s *schema) Relation(_ *expr.Env, name string) sql.Relation {
+func (s *catalogSchema) Relation(_ *expr.Env, name string) schema.Relation {
 	if t := tables()[s.name+"."+name]; t != nil {
 		return &relation{s.c, t}
 	}
 	return nil
 }
 
-func (s *schema) AllRelations(*expr.Env) []sql.Relation {
-	var all []sql.Relation
+func (s *catalogSchema) AllRelations(*expr.Env) []schema.Relation {
+	var all []schema.Relation
 	for _, t := range sortedTables() {
 		if t.schema == s.name {
 			all = append(all, &relation{s.c, t})
@@ -112,7 +112,7 @@ func (s *schema) AllRelations(*expr.Env) []sql.Relation {
 	return all
 }
 
-func (s *schema) Type(name string) *value.Type {
+func (s *catalogSchema) Type(name string) *value.Type {
 	if t := value.ByName(name); t != nil && t.Schema == s.name {
 		return t
 	}

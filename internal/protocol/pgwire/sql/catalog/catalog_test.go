@@ -16,6 +16,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/catalog"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/schema"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
@@ -42,9 +43,9 @@ func (f fake) Functions(env *expr.Env, name string) []*expr.Function {
 	return nil
 }
 
-func (fake) AllRelations(*expr.Env) []sql.Relation { return []sql.Relation{people{}} }
+func (fake) AllRelations(*expr.Env) []schema.Relation { return []schema.Relation{people{}} }
 
-func (fake) Relation(_ *expr.Env, name string) sql.Relation {
+func (fake) Relation(_ *expr.Env, name string) schema.Relation {
 	if name == "people" {
 		return people{}
 	}
@@ -79,7 +80,7 @@ func (idle) Close()         {}
 
 func newSession() *sql.Session {
 	c := catalog.New(catalog.Options{
-		Schemas: []sql.Schema{fake{}}, User: "ann", Database: "fiveways", Superuser: true, BackendPID: 7,
+		Schemas: []schema.Schema{fake{}}, User: "ann", Database: "fiveways", Superuser: true, BackendPID: 7,
 		Users: func() []catalog.Role { return []catalog.Role{{Name: "ann", Superuser: true}, {Name: "bob"}} },
 	})
 	return sql.NewSession(sql.Options{
@@ -160,9 +161,9 @@ func TestQueries(t *testing.T) {
 func TestSearch(t *testing.T) {
 	env := &expr.Env{Ctx: t.Context(), Path: []string{"public"}}
 	searched := 0
-	for _, s := range catalog.New(catalog.Options{Schemas: []sql.Schema{fake{}}, User: "ann", Database: "fiveways"}).Schemas() {
+	for _, s := range catalog.New(catalog.Options{Schemas: []schema.Schema{fake{}}, User: "ann", Database: "fiveways"}).Schemas() {
 		for _, r := range s.AllRelations(env) {
-			table, ok := r.(sql.Searcher)
+			table, ok := r.(schema.Searcher)
 			if !ok || len(table.Keys()) == 0 {
 				continue
 			}

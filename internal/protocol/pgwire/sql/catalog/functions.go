@@ -7,21 +7,22 @@ import (
 	"strings"
 
 	"fiveways.dev/fiveways/internal/protocol/pgwire/charset"
-	"fiveways.dev/fiveways/internal/protocol/pgwire/sql"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/builtin"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/schema"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/settings"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
 func insertable(o object) bool {
-	_, ok := o.Relation.(sql.Inserter)
+	_, ok := o.Relation.(schema.Inserter)
 	return ok
 }
 
 // updatable reports whether a relation supports UPDATE and DELETE.
 func updatable(o object) bool {
-	_, changes := o.Relation.(sql.Updater)
-	_, deletes := o.Relation.(sql.Deleter)
+	_, changes := o.Relation.(schema.Updater)
+	_, deletes := o.Relation.(schema.Deleter)
 	return changes && deletes
 }
 
@@ -103,7 +104,7 @@ func argOID(args []value.Datum) uint32 {
 
 // version returns the server version in PostgreSQL's format, which drivers parse.
 func version(*Catalog, *expr.Env, []value.Datum) (value.Datum, error) {
-	return "PostgreSQL " + sql.ServerVersion + " on " + runtime.GOOS + "-" + runtime.GOARCH + ", compiled by " + runtime.Version(), nil
+	return "PostgreSQL " + settings.ServerVersion + " on " + runtime.GOOS + "-" + runtime.GOARCH + ", compiled by " + runtime.Version(), nil
 }
 
 var sizeUnits = []string{"bytes", "kB", "MB", "GB", "TB", "PB"}

@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"strings"
 
-	"fiveways.dev/fiveways/internal/protocol/pgwire/sql"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/builtin"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/schema"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
@@ -26,7 +26,7 @@ type objects struct {
 // object is a relation and its schema.
 type object struct {
 	schema string
-	sql.Relation
+	schema.Relation
 }
 
 // OIDs of PostgreSQL's own objects.
