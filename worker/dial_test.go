@@ -25,9 +25,7 @@ import (
 func serve(t *testing.T) *fiveways.Broker {
 	t.Helper()
 	b, err := fiveways.Start(fiveways.Options{Data: t.TempDir(), AMQP: "off", Redis: "127.0.0.1:0", Sync: "os"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { b.Stop(context.Background()) })
 	return b
 }
@@ -35,9 +33,7 @@ func serve(t *testing.T) *fiveways.Broker {
 func dial(t *testing.T, address string) *worker.Client {
 	t.Helper()
 	c, err := worker.Dial(address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { c.Close() })
 	return c
 }
@@ -72,9 +68,7 @@ func TestWorkersOverTheNetwork(t *testing.T) {
 			}
 			return nil
 		}, worker.Options{Handlers: 8, Pollers: 2, AutoStart: true, Log: (&log{}).logger()})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		workers = append(workers, w)
 	}
 	q := worker.Queue[int]{Jobs: dial(t, address), Name: "q"}
@@ -113,9 +107,7 @@ func TestWorkersOverTheNetwork(t *testing.T) {
 func TestBrokerComesBack(t *testing.T) {
 	o := fiveways.Options{Data: t.TempDir(), AMQP: "off", Redis: daemon.FreeAddress(t), Sync: "os"}
 	b, err := fiveways.Start(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	address := b.RedisURL()
 	c := dial(t, address)
 	enqueue(t, c, "m", "body")
@@ -150,9 +142,7 @@ func TestBrokerComesBack(t *testing.T) {
 func at(t *testing.T, address, path string) *url.URL {
 	t.Helper()
 	u, err := url.Parse(address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	u.Path = path
 	return u
 }
@@ -237,19 +227,13 @@ func TestCallsShareTheWay(t *testing.T) {
 // TestNoRoom checks the errors for a full queue and for a broker that is short of memory or disk.
 func TestNoRoom(t *testing.T) {
 	b, err := fiveways.Start(fiveways.Options{Data: t.TempDir(), Redis: "127.0.0.1:0", Sync: "os"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer b.Stop(context.Background())
 	conn, err := amqp.Dial(b.AMQPURL())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer conn.Close()
 	ch, err := conn.Channel()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := ch.QueueDeclare("q", true, false, false, false, amqp.Table{"x-max-length": 1, "x-overflow": "reject-publish"}); err != nil {
 		t.Fatal(err)
 	}
@@ -287,9 +271,7 @@ func TestBrokerIsBack(t *testing.T) {
 	}
 	all.Wait()
 	b, err := fiveways.Start(fiveways.Options{Data: t.TempDir(), AMQP: "off", Redis: address, Sync: "os"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer b.Stop(context.Background())
 	if _, err := c.Status(t.Context(), "q", "m"); err != nil {
 		t.Error(err)

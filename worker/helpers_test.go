@@ -126,9 +126,7 @@ func start[T any](t *testing.T, jobs worker.Jobs, handler worker.Handler[T], o w
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	w, err := worker.New(jobs, "q", handler, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	w.Start()
 	t.Cleanup(func() { w.Stop(context.Background()) })
 	return w
@@ -148,4 +146,12 @@ func state(t *testing.T, jobs worker.Jobs, mid string, want worker.State) worker
 		t.Errorf("%s is %q, %v; want %q", mid, s.State, err, want)
 	}
 	return s
+}
+
+// must fails the test at once if there is an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

@@ -64,9 +64,7 @@ func TestLeaseLost(t *testing.T) {
 		w := start(t, jobs, wait(time.Hour, &cause), worker.Options{Lock: time.Minute})
 		enqueue(t, jobs, "m", "")
 		synctest.Wait()
-		if err := jobs.Clear(t.Context(), "q"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, jobs.Clear(t.Context(), "q"))
 		begun := time.Now()
 		time.Sleep(20 * time.Second)
 		synctest.Wait()

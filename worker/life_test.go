@@ -102,9 +102,7 @@ func TestStopBeforeStart(t *testing.T) {
 		jobs := workertest.NewMemory()
 		var done atomic.Int64
 		w, err := worker.New(jobs, "q", slow(&done), worker.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		enqueue(t, jobs, "a", "")
 		time.Sleep(time.Minute)
 		synctest.Wait()
@@ -119,9 +117,7 @@ func TestAutoStart(t *testing.T) {
 		jobs := workertest.NewMemory()
 		var done atomic.Int64
 		w, err := worker.New(jobs, "q", slow(&done), worker.Options{AutoStart: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		enqueue(t, jobs, "a", "")
 		time.Sleep(time.Minute)
 		synctest.Wait()
@@ -137,9 +133,7 @@ func TestRun(t *testing.T) {
 		jobs := workertest.NewMemory()
 		var done atomic.Int64
 		w, err := worker.New(jobs, "q", slow(&done), worker.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		enqueue(t, jobs, "a", "")
 		enqueue(t, jobs, "b", "")
 		ctx, cancel := context.WithTimeout(t.Context(), 1500*time.Millisecond)

@@ -17,14 +17,10 @@ func TestWhichBroker(t *testing.T) {
 	serve := func() (data, redis string) {
 		data = t.TempDir()
 		b, err := fiveways.Start(fiveways.Options{Data: data, AMQP: "off", Redis: "127.0.0.1:0"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		t.Cleanup(func() { b.Stop(context.Background()) }) //nolint:errcheck // no data to keep
 		u, err := url.Parse(b.RedisURL())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return data, u.Host
 	}
 	one, address := serve()

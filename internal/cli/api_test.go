@@ -61,9 +61,7 @@ func TestRequests(t *testing.T) {
 	api := newFakeAPI(t, map[string]string{"bindings/%2F/e/e/q/q": bindings, "exchanges/%2F/amq.default/publish": `{"routed":true}`,
 		"exchanges/%2F/e/publish": `{"routed":true}`, "queues/%2F/q/messages/move": `{"id":"7","state":"running"}`, "queues/%2F/q/redrive": `{"id":"8"}`, "queues/%2F/q/get": `[]`})
 	file := filepath.Join(t.TempDir(), "d.json")
-	if err := os.WriteFile(file, []byte(`{"users":[]}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(file, []byte(`{"users":[]}`), 0o600))
 	for _, tc := range []struct{ args, want string }{
 		{"queue add q", `PUT queues/%2F/q {"durable":true,"auto_delete":false,"arguments":{}}`},
 		{"queue add a/b --vhost v --transient --argument x-max-length=5 --argument x-overflow=drop-head", `PUT queues/v/a%2Fb {"durable":false,"auto_delete":false,"arguments":{"x-max-length":5,"x-overflow":"drop-head"}}`},
@@ -182,9 +180,7 @@ func TestHTTPS(t *testing.T) {
 	api.StartTLS()
 	defer api.Close()
 	ca := filepath.Join(t.TempDir(), "ca.pem")
-	if err := os.WriteFile(ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: api.Certificate().Raw}), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: api.Certificate().Raw}), 0o600))
 	if _, errs, code := command(t, "queue", "list", "--url", api.URL, "--ca", ca); code != exitcode.OK {
 		t.Errorf("exit code %d, %s", code, errs)
 	}

@@ -22,9 +22,7 @@ func TestBackup(t *testing.T) {
 	if _, err := ch.QueueDeclare("orders", true, false, false, false, nil); err != nil {
 		t.Fatal(err)
 	}
-	if err := ch.Confirm(false); err != nil {
-		t.Fatal(err)
-	}
+	must(t, ch.Confirm(false))
 	publish := func(n int) {
 		var last *amqp.DeferredConfirmation
 		for i := range n {
@@ -63,14 +61,10 @@ func TestBackup(t *testing.T) {
 		t.Errorf("over data: exit code %d, %s", code, errs)
 	}
 	whole, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, size := range []int{0, 100, len(whole) / 2, len(whole) - 1024, len(whole) - 1} {
 		part, into := filepath.Join(t.TempDir(), "part.tar"), t.TempDir()
-		if err := os.WriteFile(part, whole[:size], 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(part, whole[:size], 0o600))
 		if _, errs, code := command(t, "restore", part, into); code != exitcode.Failure || !strings.Contains(errs, "not a complete backup") {
 			t.Errorf("the first %d bytes: exit code %d, %s", size, code, errs)
 		}

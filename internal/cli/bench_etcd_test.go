@@ -28,9 +28,7 @@ func TestBenchEtcd(t *testing.T) {
 
 func TestBenchEtcdWithoutServer(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	addr := l.Addr().String()
 	l.Close()
 	if _, stderr, code := command(t, "bench", "etcd", addr); code != exitcode.Failure || !strings.Contains(stderr, "connection refused") {

@@ -22,9 +22,7 @@ func TestCommandsRouteBySQL(t *testing.T) {
 		t.Helper()
 		b := enginetest.OpenFolder(t, dir, func(o *broker.Options) { o.Conditions, o.Now = pgwire.Conditions(), now })
 		s, err := b.Operate("/")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return b, s
 	}
 	finish := func(b *broker.Broker, s *broker.Session) {
@@ -39,28 +37,20 @@ func TestCommandsRouteBySQL(t *testing.T) {
 		Name: "late", Type: "x-delayed-message", Durable: true, Args: message.Table{{Name: "x-delayed-type", Value: "fanout"}},
 	})
 	d.Bind(catalog.BindSpec{Source: "late", Destination: "q", Args: message.Table{{Name: "x-sql-selector", Value: "t.data->'body' = 'wanted'"}}})
-	if err := s.Define(&d); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Define(&d))
 	props := (&message.Properties{
 		Flags: message.HasDeliveryMode | message.HasHeaders, DeliveryMode: message.Persistent, Headers: message.Table{{Name: "x-delay", Value: int32(60_000)}},
 	}).Append(nil)
 	tx := s.NewTx()
 	for _, body := range []string{"wanted", "unwanted"} {
 		peek, err := message.PeekProperties(props)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		targets, err := s.Route([]byte("late"), nil, &peek, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		env := append(message.AppendEnvelopeHeader(nil, "late", "", props), body...)
 		tx.Publish(&shard.Publish{Targets: targets, Env: env, Persistent: true, TTL: -1})
 	}
-	if err := tx.Commit(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, tx.Commit())
 	finish(b, s)
 	if code, out := operateOn(t, dir, "", "vhost", "list"); code != exitcode.OK {
 		t.Fatalf("exit code %d, %s", code, out)

@@ -25,21 +25,15 @@ import (
 func writeLog(t *testing.T, dir string, entries uint64) string {
 	t.Helper()
 	s, err := store.Open(vfs.OS{}, dir, store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	done := make(chan error)
 	for index := uint64(1); index <= entries; index++ {
 		const length, start = 1000, 4 // a fact that concerns no queue, see docs/format/facts.md
 		fact := append([]byte{length&0x7f | 0x80, length >> 7, start}, make([]byte, length-1)...)
 		s.Append([]store.Entry{{Shard: 1, Index: index, Data: fact, Wait: store.WaitSync}}, func(err error) { done <- err })
-		if err := <-done; err != nil {
-			t.Fatal(err)
-		}
+		must(t, <-done)
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Close())
 	segments, err := filepath.Glob(filepath.Join(dir, "seg-*.log"))
 	if err != nil || len(segments) != 1 {
 		t.Fatalf("segments %q, %v", segments, err)
@@ -76,9 +70,7 @@ func TestDoctorTellsOfKeys(t *testing.T) {
 	}
 	keys.Stop()
 	enginetest.Close(t, b)
-	if err := errors.Join(err, keys.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(err, keys.Close()))
 	for range 2 { // and changes nothing
 		stdout, stderr, code := command(t, "doctor", dir)
 		for _, want := range []string{"keys:5 (1-5)", "\nkeys  ", "2 keys of the etcd API at revision 4, 1 leases\n"} {
@@ -103,9 +95,7 @@ func TestDoctorTellsOfSemaphores(t *testing.T) {
 		&semaphores.Enqueue{Of: of, Entries: []semaphores.Entry{{Task: "a", Priority: 1}, {Task: "b", Priority: 2}}})
 	s.Close()
 	m.Stop()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	enginetest.Close(t, b)
 	for range 2 { // and changes nothing
 		stdout, stderr, code := command(t, "doctor", dir)
@@ -121,12 +111,8 @@ func TestDoctorOnATornEnd(t *testing.T) {
 	dir := t.TempDir()
 	segment := writeLog(t, dir, 10)
 	info, err := os.Stat(segment)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Truncate(segment, info.Size()-5); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, os.Truncate(segment, info.Size()-5))
 	stdout, stderr, code := command(t, "doctor", dir)
 	if code != exitcode.OK || !strings.Contains(stdout, "torn end") || strings.Contains(stdout, "DAMAGE") {
 		t.Errorf("exit code %d\n%s%s", code, stdout, stderr)
@@ -137,15 +123,11 @@ func TestDoctorFindsAndRepairsDamage(t *testing.T) {
 	dir := t.TempDir()
 	segment := writeLog(t, dir, 10)
 	f, err := os.OpenFile(segment, os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := f.WriteAt([]byte("spoiled"), 3000); err != nil { // in the third entry; later entries show that it was durable
 		t.Fatal(err)
 	}
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, f.Close())
 	stdout, stderr, code := command(t, "doctor", dir)
 	if code != exitcode.Damage || !strings.Contains(stdout, "DAMAGE") || !strings.Contains(stderr, "--repair") {
 		t.Fatalf("exit code %d\n%s%s", code, stdout, stderr)
@@ -167,9 +149,7 @@ func TestDoctorFindsAndRepairsDamage(t *testing.T) {
 func TestDoctorOnAFolderInUse(t *testing.T) {
 	dir := t.TempDir()
 	s, err := store.Open(vfs.OS{}, dir, store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer s.Close()
 	if _, stderr, code := command(t, "doctor", dir); code != exitcode.InUse || !strings.Contains(stderr, "Stop the broker") {
 		t.Errorf("exit code %d, %q", code, stderr)

@@ -182,9 +182,7 @@ func newShell(t *testing.T) *shell {
 	dir, data := t.TempDir(), filepath.Join(t.TempDir(), "data")
 	p := startProcess(t, data)
 	program, err := filepath.Abs(os.Args[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for name, text := range map[string]string{
 		"bin/fiveways": "#!/bin/sh\n" + asProgram + "=1 exec '" + program + "' \"$@\"\n",
 		"work":         "#!/bin/sh\n",
@@ -196,9 +194,7 @@ func newShell(t *testing.T) *shell {
 		"shovel.json":  `{"src-uri": "amqp://", "src-queue": "x", "dest-uri": "amqp://", "dest-queue": "x"}`,
 	} {
 		name = filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Dir(name), 0o700))
 		if err := os.WriteFile(name, []byte(text), 0o700); err != nil { // #nosec G306 -- some are programs
 			t.Fatal(err)
 		}

@@ -20,9 +20,7 @@ func jobServers(t *testing.T) map[string]string {
 func jobBroker(t *testing.T) string {
 	t.Helper()
 	b, err := fiveways.Start(fiveways.Options{Data: t.TempDir(), AMQP: "off", Redis: "127.0.0.1:0"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { b.Stop(context.Background()) }) //nolint:errcheck // no data to keep
 	return b.RedisURL()
 }

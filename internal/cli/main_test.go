@@ -26,9 +26,7 @@ func command(t *testing.T, args ...string) (stdout, stderr string, code int) {
 func TestExitCodes(t *testing.T) {
 	empty := t.TempDir()
 	file := filepath.Join(t.TempDir(), "f.toml")
-	if err := os.WriteFile(file, []byte("memory_limt = \"1GiB\"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(file, []byte("memory_limt = \"1GiB\"\n"), 0o600))
 	for name, tc := range map[string]struct {
 		args []string
 		code int
@@ -74,9 +72,7 @@ func TestHelpHasExamples(t *testing.T) {
 
 func TestPageNamesEveryCommand(t *testing.T) {
 	page, err := os.ReadFile("../../docs/commands.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	help, _, _ := command(t, "--help")
 	for _, cmd := range commands(io.Discard, io.Discard).Commands() {
 		name := cmd.Name()
@@ -91,9 +87,7 @@ func TestPageNamesEveryCommand(t *testing.T) {
 
 func TestConfigShowsOrigins(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "f.toml")
-	if err := os.WriteFile(file, []byte("shards = 3\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(file, []byte("shards = 3\n"), 0o600))
 	t.Setenv("FIVEWAYS_SYNC", "os")
 	stdout, stderr, code := command(t, "config", "--config", file, "--memory-limit", "2GiB")
 	if code != exitcode.OK {
@@ -150,5 +144,13 @@ func TestCommit(t *testing.T) {
 func TestCompletion(t *testing.T) {
 	if stdout, _, code := command(t, "completion", "bash"); code != exitcode.OK || !strings.Contains(stdout, "fiveways") {
 		t.Errorf("exit code %d, %d bytes", code, len(stdout))
+	}
+}
+
+// must fails the test at once if there is an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

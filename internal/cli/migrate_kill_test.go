@@ -19,9 +19,7 @@ import (
 func TestKilledMigration(t *testing.T) {
 	from, to := "redis://"+redisd.Start(t, redisd.Options{}), jobBroker(t)
 	source, err := carmine.Dial(from, carmine.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer source.Close()
 	const n = 10_000
 	for i := 0; i < n; i += 1000 {
@@ -55,9 +53,7 @@ func TestKilledMigration(t *testing.T) {
 		}
 	}
 	broker, err := worker.Dial(to)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer broker.Close()
 	s, err := broker.QueueStatus(t.Context(), "mail")
 	if err != nil || s.Queued != n-n/10 || s.Backoff != n/10 || s.Total != n {

@@ -57,9 +57,7 @@ func TestUsersOfARunningAndAStoppedBroker(t *testing.T) {
 		t.Fatalf("alice with a permission: %v", err)
 	}
 	ch, err := c.Channel()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := ch.QueueDeclare("a1", true, false, false, false, nil); err != nil {
 		t.Errorf("declare what may be configured: %v", err)
 	}
@@ -110,23 +108,17 @@ func TestMessagesOfABroker(t *testing.T) {
 	dir := t.TempDir()
 	p := startProcess(t, dir)
 	ch := p.channel()
-	must := func(err error) {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	must(ch.ExchangeDeclare("later", "x-delayed-message", true, false, false, false, amqp.Table{"x-delayed-type": "direct"}))
+	must(t, ch.ExchangeDeclare("later", "x-delayed-message", true, false, false, false, amqp.Table{"x-delayed-type": "direct"}))
 	_, err := ch.QueueDeclare("orders", true, false, false, false, nil)
-	must(err)
-	must(ch.QueueBind("orders", "k", "later", false, nil))
-	must(ch.Confirm(false))
+	must(t, err)
+	must(t, ch.QueueBind("orders", "k", "later", false, nil))
+	must(t, ch.Confirm(false))
 	publish := func(exchange, key, id string, delay int64) {
 		t.Helper()
 		c, err := ch.PublishWithDeferredConfirm(exchange, key, false, false, amqp.Publishing{
 			MessageId: id, DeliveryMode: amqp.Persistent, Headers: amqp.Table{"x-delay": delay}, Body: []byte("body of " + id),
 		})
-		must(err)
+		must(t, err)
 		if !c.Wait() {
 			t.Fatalf("%s was refused", id)
 		}
@@ -166,7 +158,7 @@ func TestMessagesOfABroker(t *testing.T) {
 	do(exitcode.WrongUsage, "no argument was given", "message", "cancel", "--exchange", "later")
 	do(exitcode.WrongUsage, "invalid message id", "message", "cancel", "--id", "three", "--exchange", "later")
 	deliveries, err := ch.Consume("orders", "", true, false, false, false, nil)
-	must(err)
+	must(t, err)
 	for _, want := range []string{"now", "pwned", "two"} {
 		if d := <-deliveries; !strings.Contains(d.MessageId, want) {
 			t.Errorf("%s came, want %s", d.MessageId, want)

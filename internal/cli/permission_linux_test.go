@@ -32,9 +32,7 @@ func withoutRoot(t *testing.T, fn func()) {
 
 func TestMissingPermission(t *testing.T) {
 	closed := t.TempDir()
-	if err := os.Chmod(closed, 0o500); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chmod(closed, 0o500))
 	for name, args := range map[string][]string{
 		"serve":        {"serve", "--amqp", "127.0.0.1:0", "--sql", "127.0.0.1:0", "--redis", "127.0.0.1:0", "--etcd", "127.0.0.1:0", "--http", "127.0.0.1:0", "--metrics", "off", "--data", filepath.Join(closed, "data")},
 		"serve inside": {"serve", "--amqp", "127.0.0.1:0", "--sql", "127.0.0.1:0", "--redis", "127.0.0.1:0", "--etcd", "127.0.0.1:0", "--http", "127.0.0.1:0", "--metrics", "off", "--data", closed},

@@ -48,13 +48,9 @@ func startProcess(t *testing.T, dir string, args ...string) *process {
 	p.cmd.Env = append(os.Environ(), asProgram+"=1")
 	p.cmd.Stderr = &p.stderr
 	out, err := p.cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	p.lines = bufio.NewReader(out)
-	if err := p.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.cmd.Start())
 	t.Cleanup(func() { p.cmd.Process.Kill() }) // fails only if the process has exited
 	p.url = "amqp://" + strings.Fields(p.until("amqp "))[1]
 	p.dsn = "postgres://guest:guest@" + strings.Fields(p.until("sql "))[1] + "/fiveways"
@@ -173,12 +169,8 @@ func TestDoctorOnABrokersFolder(t *testing.T) {
 
 	segment := filepath.Join(dir, "seg-0000000000000001.log")
 	whole, err := os.ReadFile(segment)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(segment, append(whole, "half a fra"...), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, os.WriteFile(segment, append(whole, "half a fra"...), 0o600))
 	doctor(t, dir, exitcode.OK, "torn end")
 	doctor(t, dir, exitcode.OK, ordersRow)
 
@@ -193,9 +185,7 @@ func TestDoctorOnABrokersFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	whole[bytes.Index(whole, []byte("one espresso"))] ^= 0x10
-	if err := os.WriteFile(segment, whole, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(segment, whole, 0o600))
 	doctor(t, dir, exitcode.Damage, "DAMAGE: seg-0000000000000001.log")
 	if _, stderr, code := command(t, "serve", "--data", dir, "--amqp", "127.0.0.1:0", "--sql", "127.0.0.1:0", "--redis", "127.0.0.1:0", "--etcd", "127.0.0.1:0", "--http", "127.0.0.1:0", "--metrics", "off"); code != exitcode.Damage || !strings.Contains(stderr, "doctor DIR --repair") {
 		t.Errorf("serve on damage: exit code %d, %s", code, stderr)
@@ -225,13 +215,9 @@ func TestDoctorOnADamagedCheckpoint(t *testing.T) {
 	}
 	for _, path := range checkpoints {
 		whole, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		whole[len(whole)/2] ^= 0x10
-		if err := os.WriteFile(path, whole, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(path, whole, 0o600))
 		doctor(t, dir, exitcode.Damage, "DAMAGED")
 		if _, stderr, code := command(t, "serve", "--data", dir, "--amqp", "127.0.0.1:0", "--sql", "127.0.0.1:0", "--redis", "127.0.0.1:0", "--etcd", "127.0.0.1:0", "--http", "127.0.0.1:0", "--metrics", "off"); code != exitcode.Damage {
 			t.Errorf("serve on a damaged checkpoint: exit code %d, %s", code, stderr)
@@ -279,9 +265,7 @@ func TestSecondSignalStopsAtOnce(t *testing.T) {
 		c, err := net.Dial(network, addr)
 		return deafConn{c, deaf, closed}, err
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	close(deaf)
 	p.signal(syscall.SIGTERM)
 	p.until("Draining")
@@ -296,9 +280,7 @@ func TestSecondSignalStopsAtOnce(t *testing.T) {
 func TestLogIsTheBrokersOwn(t *testing.T) {
 	p := startProcess(t, t.TempDir())
 	answer, err := http.Post("http://"+p.etcd+"/v3/lease/keepalive", "application/json", strings.NewReader("{"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	answer.Body.Close()
 	p.stop()
 	for line := range strings.Lines(p.stderr.String()) {

@@ -17,9 +17,7 @@ import (
 // hint.
 func TestWrongServers(t *testing.T) {
 	b, err := fiveways.Start(fiveways.Options{Data: t.TempDir(), AMQP: "127.0.0.1:0", Redis: "127.0.0.1:0"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { b.Stop(context.Background()) }) //nolint:errcheck // nothing is to be kept
 	page := httptest.NewServer(http.NotFoundHandler())
 	defer page.Close()
@@ -56,9 +54,7 @@ func TestWrongServers(t *testing.T) {
 func hostOf(t *testing.T, address string) string {
 	t.Helper()
 	u, err := url.Parse(address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return u.Host
 }
 

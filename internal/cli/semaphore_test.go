@@ -22,9 +22,7 @@ func semaphoreBroker(t *testing.T) (dir, url string) {
 	t.Helper()
 	dir = t.TempDir()
 	b, err := fiveways.Start(fiveways.Options{Data: dir, AMQP: "off", HTTP: "127.0.0.1:0"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { b.Stop(context.Background()) }) //nolint:errcheck // no data to keep
 	return dir, b.HTTPURL()
 }
@@ -111,12 +109,8 @@ func TestSemaphoreOfAStoppedBroker(t *testing.T) {
 		t.Fatal("there is no folder")
 	}
 	b, err := fiveways.Start(fiveways.Options{Data: dir, AMQP: "off"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := b.Stop(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, b.Stop(t.Context()))
 	if _, hint, code := command(t, "semaphore", "list", "--data", dir); code != exitcode.Failure || !strings.Contains(hint, "fiveways serve") {
 		t.Errorf("exit code %d, %s", code, hint)
 	}
@@ -160,9 +154,7 @@ func TestURL(t *testing.T) {
 func noHTTP(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { l.Close() }) //nolint:errcheck // no data to keep
 	go func() {
 		if c, err := l.Accept(); err == nil {
@@ -217,14 +209,10 @@ func TestSemaphoreWatch(t *testing.T) {
 		t.Helper()
 		cmd = program(t, append([]string{"semaphore", "watch", "--data", dir}, args...)...)
 		out, err := cmd.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		errs = &bytes.Buffer{}
 		cmd.Stderr = errs
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, cmd.Start())
 		t.Cleanup(func() { cmd.Process.Kill() }) //nolint:errcheck // it may have exited
 		lines = bufio.NewScanner(out)
 		return cmd, lines, errs
@@ -238,9 +226,7 @@ func TestSemaphoreWatch(t *testing.T) {
 			t.Errorf("%q: %q at %q", args, got, at)
 		}
 		do("release", "k", "a")
-		if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
-			t.Fatal(err)
-		}
+		must(t, cmd.Process.Signal(syscall.SIGINT))
 		if lines.Scan() {
 			t.Errorf("%q: and %q", args, lines.Text())
 		}

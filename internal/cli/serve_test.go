@@ -38,9 +38,7 @@ func startServe(t *testing.T, dir string) (addr string, stop func() (string, int
 	return addr, func() (string, int) {
 		cancel()
 		rest, err := io.ReadAll(lines)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return string(rest), <-code
 	}
 }
@@ -48,9 +46,7 @@ func startServe(t *testing.T, dir string) (addr string, stop func() (string, int
 func TestServeUntilToldToStop(t *testing.T) {
 	addr, stop := startServe(t, t.TempDir())
 	c, err := net.Dial("tcp", addr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	c.Close()
 	if rest, code := stop(); code != exitcode.OK || !strings.Contains(rest, "Stopped.") {
 		t.Errorf("exit code %d, printed %q", code, rest)

@@ -16,9 +16,7 @@ func TestShovel(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 10 {
-		if err := ch.Publish("", "a", false, false, amqp.Publishing{Body: []byte("x")}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, ch.Publish("", "a", false, false, amqp.Publishing{Body: []byte("x")}))
 	}
 	if out, errs, code := command(t, "shovel", "--from", from.url, "--from-queue", "a", "--to", to.url, "--to-queue", "b", "--once"); code != exitcode.OK || out != "10 messages moved\n" {
 		t.Errorf("exit code %d, %q, %q", code, out, errs)

@@ -175,18 +175,14 @@ func (b *brokers) fill(text, name string) []string {
 func TestWhichBrokerOfEachCommand(t *testing.T) {
 	b := newBrokers(t, "one", "two", "three", "source")
 	t.Chdir(t.TempDir())
-	if err := os.Symlink(b.all["three"].dir, "fiveways-data"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Symlink(b.all["three"].dir, "fiveways-data"))
 	for name, text := range map[string]string{
 		"one.toml": fmt.Sprintf("data = %q\n", b.all["one"].dir),
 		"two.toml": fmt.Sprintf("data = %q\n", b.all["two"].dir),
 		"words":    `{"vhosts":[{"name":"/"}],"queues":[{"name":"q","vhost":"/","durable":true,"arguments":{}}],"messages":1}`,
 		"list":     "[]",
 	} {
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(name, []byte(text), 0o600))
 	}
 	given := map[string]func(name string) []string{ // the ways to name a broker on the command line
 		"--data":   func(name string) []string { return []string{"--data", b.all[name].dir} },

@@ -123,9 +123,7 @@ func exists(t *testing.T, test string) bool {
 		return err == nil && info.IsDir()
 	}
 	files, err := filepath.Glob("*_test.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return test != "" && slices.ContainsFunc(files, func(name string) bool {
 		text, err := os.ReadFile(name)
 		return err == nil && strings.Contains(string(text), "\nfunc "+test+"(t *testing.T)")

@@ -30,25 +30,17 @@ func newTable(t *testing.T) *fixture {
 	b, err := fiveways.Start(fiveways.Options{
 		Data: dir, AMQP: "127.0.0.1:0", SQL: "127.0.0.1:0", Redis: "127.0.0.1:0", Etcd: "127.0.0.1:0", HTTP: "127.0.0.1:0",
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { b.Stop(context.Background()) }) //nolint:errcheck // no data to keep
 	t.Chdir(t.TempDir())
 	t.Setenv("FIVEWAYS_DATA", dir)
 	x := &fixture{t, map[string]string{}, t.TempDir()}
 	for name, text := range map[string]string{"words": `{"queues":[]}`, "list": "[]", "prose": "words"} {
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(name, []byte(text), 0o600))
 	}
 	rest, err := fiveways.Start(fiveways.Options{Data: "rest", AMQP: "off"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := rest.Stop(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, rest.Stop(t.Context()))
 	for _, line := range seeds {
 		if _, errs, code := x.run(line, "secret\n"); code != exitcode.OK {
 			t.Fatalf("%s: exit code %d, %s", line, code, errs)

@@ -18,9 +18,7 @@ func TestSelfSigned(t *testing.T) {
 	}
 	for _, name := range []string{"server", "alice"} {
 		pair, err := tls.LoadX509KeyPair(filepath.Join(dir, name+".pem"), filepath.Join(dir, name+"-key.pem"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if want := map[string]string{"server": "broker.example", "alice": "alice"}[name]; pair.Leaf.Subject.CommonName != want {
 			t.Errorf("%s is %s", name, pair.Leaf.Subject)
 		}

@@ -21,16 +21,12 @@ func TestAdminPatience(t *testing.T) {
 	cfg.Data, cfg.DiskFreeLimit = t.TempDir(), 0
 	cfg.AMQP, cfg.SQL, cfg.Redis, cfg.Etcd, cfg.HTTP, cfg.Metrics = config.Off, config.Off, config.Off, config.Off, config.Off, config.Off
 	s, err := Start(cfg, "test", slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if info, err := os.Stat(AdminSocket(cfg)); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info, err)
 	}
 	c, err := net.Dial("unix", AdminSocket(cfg))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer c.Close()
 	if _, err := c.Write([]byte("PUT /api/vhosts/x HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n{")); err != nil {
 		t.Fatal(err)

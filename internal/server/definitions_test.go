@@ -20,9 +20,7 @@ func TestDefinitionsAtTheStart(t *testing.T) {
 	cfg.AMQP, cfg.SQL, cfg.Redis, cfg.Etcd, cfg.HTTP = config.Off, config.Off, config.Off, config.Off, config.Off
 	start := func(file string) (*Server, error) {
 		t.Helper()
-		if err := os.WriteFile(cfg.LoadDefinitions, []byte(file), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(cfg.LoadDefinitions, []byte(file), 0o600))
 		return Start(cfg, "test", slog.New(slog.DiscardHandler))
 	}
 	if _, err := start(`{"queues":[{"name":"q","vhost":"/","arguments":{"x-max-length":-1}}]}`); err == nil || !strings.Contains(err.Error(), "invalid arg 'x-max-length' for queue 'q'") {
@@ -30,9 +28,7 @@ func TestDefinitionsAtTheStart(t *testing.T) {
 	}
 	for range 2 {
 		s, err := start(`{"users":[{"name":"u","password":"pass","tags":""}],"queues":[{"name":"q","vhost":"/","durable":true}]}`)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if err := s.Broker().Authenticate("u", "pass", true); err != nil {
 			t.Error(err)
 		}
@@ -42,9 +38,7 @@ func TestDefinitionsAtTheStart(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if err := os.Remove(cfg.LoadDefinitions); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(cfg.LoadDefinitions))
 	if _, err := Start(cfg, "test", slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), "load_definitions") {
 		t.Errorf("a file that is not there: %v", err)
 	}

@@ -18,9 +18,7 @@ func serveOn(t *testing.T, dir string, etcd string) (addr string, stop func()) {
 	cfg := config.Default()
 	cfg.Data, cfg.AMQP, cfg.SQL, cfg.Redis, cfg.Etcd, cfg.HTTP, cfg.Metrics = dir, config.Off, config.Off, config.Off, etcd, config.Off, config.Off
 	s, err := Start(cfg, "test", slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return s.Addrs()["etcd"], func() {
 		t.Helper()
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
@@ -42,9 +40,7 @@ func TestKeysOutliveRestarts(t *testing.T) {
 			continue
 		}
 		c, err := clientv3.New(clientv3.Config{Endpoints: []string{addr}, Logger: zap.NewNop()})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if round > 0 {
 			got, err := c.Get(t.Context(), "a")
 			if err != nil || got.Count != 1 || got.Header.Revision != last.Header.Revision || got.Header.MemberId != last.Header.MemberId {

@@ -53,9 +53,7 @@ func users(s *Server) (names []string) {
 
 func TestFirstUser(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "password")
-	if err := os.WriteFile(file, []byte("secret\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(file, []byte("secret\n"), 0o600))
 	for name, give := range map[string]func(*config.Config){
 		"by variable": func(c *config.Config) { c.DefaultPass = "secret" },
 		"by file":     func(c *config.Config) { c.DefaultPassFile = file },
@@ -64,13 +62,11 @@ func TestFirstUser(t *testing.T) {
 			cfg := config.Default()
 			cfg.Data, cfg.DefaultUser = t.TempDir(), "alice"
 			give(&cfg)
-			must := func(fn func(*Server)) {
+			works := func(fn func(*Server)) {
 				t.Helper()
-				if err := begin(t, cfg, fn); err != nil {
-					t.Fatal(err)
-				}
+				must(t, begin(t, cfg, fn))
 			}
-			must(func(s *Server) {
+			works(func(s *Server) {
 				if !mayLogIn(s, "alice:secret") || mayLogIn(s, "guest:guest") {
 					t.Error("alice cannot log in, or guest can")
 				}
@@ -78,19 +74,15 @@ func TestFirstUser(t *testing.T) {
 				if err != nil || !slices.Contains(u.Tags, "administrator") || u.LoopbackOnly {
 					t.Errorf("%+v, %v", u, err)
 				}
-				if err := s.Broker().SetPassword("alice", "changed"); err != nil {
-					t.Fatal(err)
-				}
+				must(t, s.Broker().SetPassword("alice", "changed"))
 			})
-			must(func(s *Server) {
+			works(func(s *Server) {
 				if !mayLogIn(s, "alice:changed") {
 					t.Error("a later start changed the password")
 				}
-				if err := s.Broker().DeleteUser("alice"); err != nil {
-					t.Fatal(err)
-				}
+				must(t, s.Broker().DeleteUser("alice"))
 			})
-			must(func(s *Server) {
+			works(func(s *Server) {
 				if got := users(s); len(got) > 0 {
 					t.Errorf("a later start made %q", got)
 				}
@@ -113,9 +105,7 @@ func TestFirstUserComesOnce(t *testing.T) {
 			cfg := config.Default()
 			cfg.Data = t.TempDir()
 			b := enginetest.OpenFolder(t, cfg.Data, nil)
-			if err := change(b); err != nil {
-				t.Fatal(err)
-			}
+			must(t, change(b))
 			enginetest.Close(t, b)
 			cfg.DefaultUser, cfg.DefaultPass = "alice", "secret"
 			err := begin(t, cfg, func(s *Server) {
@@ -123,9 +113,7 @@ func TestFirstUserComesOnce(t *testing.T) {
 					t.Error("alice was made")
 				}
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 		})
 	}
 }
@@ -146,18 +134,14 @@ func TestFirstUserAfterACrash(t *testing.T) {
 			t.Errorf("users %q", users(s))
 		}
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 }
 
 func TestFirstUserWithoutAPassword(t *testing.T) {
 	cfg := config.Default()
 	cfg.Data, cfg.DefaultUser = t.TempDir(), "alice"
 	empty := filepath.Join(t.TempDir(), "empty")
-	if err := os.WriteFile(empty, []byte("\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(empty, []byte("\n"), 0o600))
 	for _, file := range []string{empty, empty + ".none"} {
 		cfg.DefaultPassFile = file
 		if err := begin(t, cfg, func(*Server) { t.Error("it started") }); err == nil || !strings.Contains(err.Error(), "default_pass_file") {

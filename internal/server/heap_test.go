@@ -18,16 +18,12 @@ func TestHeapLimitFollowsKeys(t *testing.T) {
 	cfg := config.Default()
 	cfg.Data, cfg.AMQP, cfg.SQL, cfg.Redis, cfg.Etcd, cfg.HTTP, cfg.Metrics = t.TempDir(), config.Off, config.Off, config.Off, "127.0.0.1:0", config.Off, config.Off
 	s, err := Start(cfg, "test", slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer s.Drain(t.Context()) //nolint:errcheck // the test is over
 	t.Setenv("GOMEMLIMIT", "")
 	none := HeapLimit(cfg, s.Kept())
 	c, err := clientv3.New(clientv3.Config{Endpoints: []string{s.Addrs()["etcd"]}, DialTimeout: 10 * time.Second})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer c.Close()
 	const keys = 100
 	for i := range keys {

@@ -47,9 +47,7 @@ func TestOldFolders(t *testing.T) {
 		name := strings.TrimSuffix(file, ".tar.gz")
 		t.Run(filepath.Base(name), func(t *testing.T) {
 			want, err := os.ReadFile(name + ".txt")
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			dir := t.TempDir()
 			unpack(t, file, dir)
 			for _, opening := range []string{"first", "second"} { // the second opening reads what the first wrote
@@ -120,29 +118,19 @@ func runOld(t *testing.T, binary, dir string) (oldNode, *daemon.Process) {
 
 func pack(t *testing.T, dir, file string) {
 	f, err := os.Create(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	z, err := gzip.NewWriterLevel(f, gzip.BestCompression)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	w := tar.NewWriter(z)
-	if err := errors.Join(w.AddFS(os.DirFS(dir)), w.Close(), z.Close(), f.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(w.AddFS(os.DirFS(dir)), w.Close(), z.Close(), f.Close()))
 }
 
 func unpack(t *testing.T, file, dir string) {
 	f, err := os.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer f.Close()
 	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for r := tar.NewReader(z); ; {
 		h, err := r.Next()
 		if err == io.EOF {
@@ -151,9 +139,7 @@ func unpack(t *testing.T, file, dir string) {
 		if err == nil {
 			err = unpackOne(filepath.Join(dir, filepath.FromSlash(h.Name)), h, r)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 	}
 }
 

@@ -27,21 +27,15 @@ func startPolicyNode(t *testing.T, dir string) *policyNode {
 	cfg.Data, cfg.AMQP, cfg.HTTP = dir, "127.0.0.1:0", "127.0.0.1:0"
 	cfg.SQL, cfg.Redis, cfg.Etcd, cfg.Metrics = config.Off, config.Off, config.Off, config.Off
 	s, err := Start(cfg, "test", slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { drainPolicyNode(t, s) })
 	c, err := amqp.Dial("amqp://guest:guest@" + s.Addrs()["amqp"])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	ch, err := c.Channel()
 	if err == nil {
 		err = ch.Confirm(false)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return &policyNode{s, ch}
 }
 
@@ -57,14 +51,10 @@ func drainPolicyNode(t *testing.T, s *Server) {
 func (n *policyNode) call(t *testing.T, method, path, body string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, "http://"+n.Addrs()["http"]+"/api/"+path, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	r.SetBasicAuth("guest", "guest")
 	w, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	w.Body.Close()
 	if w.StatusCode >= http.StatusBadRequest {
 		t.Fatalf("%s %s: %s", method, path, w.Status)
@@ -87,9 +77,7 @@ func takeAll(t *testing.T, ch *amqp.Channel, queue string) (bodies []string) {
 	t.Helper()
 	for {
 		d, ok, err := ch.Get(queue, true)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if !ok {
 			return bodies
 		}
@@ -127,9 +115,7 @@ func TestPoliciesOverAMQP(t *testing.T) {
 	put(`{"message-ttl":0,"dead-letter-exchange":"","dead-letter-routing-key":"dead"}`)
 	n.put(t, "q", "g")
 	dead, err := n.ch.Consume("dead", "", true, false, false, false, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if d := <-dead; string(d.Body) != "g" {
 		t.Errorf("the dead letter is %q", d.Body)
 	}

@@ -36,9 +36,7 @@ func startShovelNode(t *testing.T, dir string) *shovelNode {
 	cfg.Data, cfg.DiskFreeLimit = dir, 0
 	cfg.AMQP, cfg.SQL, cfg.Redis, cfg.Etcd, cfg.HTTP, cfg.Metrics = config.Off, config.Off, config.Off, config.Off, config.Off, config.Off
 	s, err := Start(cfg, "test", slog.New(slog.NewTextHandler(&n.log, nil)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	n.Server = s
 	t.Cleanup(n.stopNode)
 	return n
@@ -201,9 +199,7 @@ func TestShovelThatStays(t *testing.T) {
 	}
 	n.publish(ch, "a", "4")
 	get("4")
-	if err := n.Broker().DeleteParameter("/", dynamic.Component, "s"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, n.Broker().DeleteParameter("/", dynamic.Component, "s"))
 	n.until("it ends", func() bool { return len(n.lead.shovels.manager.List()) == 0 })
 	if _, err := ch.Consume("a", "", true, true, false, false, nil); err != nil { // an exclusive consumer
 		t.Error(err)
@@ -219,25 +215,19 @@ func TestShovelOfAnExchange(t *testing.T) {
 	}
 	p := catalog.Parameter{VHost: "v", Component: dynamic.Component, Name: "s",
 		Value: json.RawMessage(`{"src-uri":"amqp:///v","src-exchange":"amq.topic","src-exchange-key":"x.#","dest-uri":"amqp://","dest-queue":"b","ack-mode":"on-publish"}`)}
-	if err := n.Broker().SetParameter(p); err != nil {
-		t.Fatal(err)
-	}
+	must(t, n.Broker().SetParameter(p))
 	n.until("it runs", func() bool {
 		all := n.lead.shovels.manager.List()
 		return len(all) == 1 && all[0].State == dynamic.Running
 	})
 	ch := n.channel("v")
 	for _, key := range []string{"x.y", "y.x", "x"} {
-		if err := ch.Publish("amq.topic", key, false, false, amqp.Publishing{Body: []byte(key)}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, ch.Publish("amq.topic", key, false, false, amqp.Publishing{Body: []byte(key)}))
 	}
 	get := n.consume(n.channel("/"), "b")
 	get("x.y")
 	get("x")
-	if err := n.Broker().DeleteVHost("v"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, n.Broker().DeleteVHost("v"))
 	n.until("it is gone", func() bool { return len(n.lead.shovels.manager.List()) == 0 })
 }
 

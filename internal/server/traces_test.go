@@ -42,41 +42,29 @@ func TestTraces(t *testing.T) {
 	cfg.AMQP, cfg.HTTP = "127.0.0.1:0", "127.0.0.1:0"
 	cfg.SQL, cfg.Redis, cfg.Etcd, cfg.Metrics = config.Off, config.Off, config.Off, config.Off
 	s, err := Start(cfg, "test", slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer func() {
 		if err := s.Drain(context.Background()); err != nil {
 			t.Error(err)
 		}
 	}()
 	c, err := amqp.Dial("amqp://" + s.Addrs()["amqp"])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer c.Close()
 	ch, err := c.Channel()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := ch.QueueDeclare("orders", true, false, false, false, nil); err != nil {
 		t.Fatal(err)
 	}
 	deliveries, err := ch.Consume("orders", "", true, false, false, false, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	r, err := http.NewRequest(http.MethodPost, "http://"+s.Addrs()["http"]+"/api/queues/%2F/orders/messages?raw=true", strings.NewReader("two apples"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	r.SetBasicAuth("guest", "guest")
 	r.Header.Set("Traceparent", "00-"+trace+"-"+span+"-01")
 	r.Header.Set("Tracestate", "a=b")
 	answer, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	answer.Body.Close()
 	if answer.StatusCode != http.StatusCreated {
 		t.Fatal(answer.Status)

@@ -36,9 +36,7 @@ func TestTurnAway(t *testing.T) {
 		at := map[string]string{}
 		for key := range turnAway {
 			ln, err := net.Listen("tcp", "127.0.0.1:0")
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			at[key] = ln.Addr().String()
 			ln = tc.server.Listen(ln, tlsModes[key])
 			t.Cleanup(func() { ln.Close() })
@@ -53,21 +51,13 @@ func TestTurnAway(t *testing.T) {
 func serverCertificate(t *testing.T) (*protocol.TLS, *tls.Config) {
 	t.Helper()
 	ca, err := authority.New("test", time.Now(), time.Now().Add(time.Hour))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	pair, err := ca.Server("127.0.0.1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	o := protocol.TLSOptions{Cert: filepath.Join(t.TempDir(), "cert.pem"), Key: filepath.Join(t.TempDir(), "key.pem"), Plain: protocol.IsLoopback, Log: slog.New(slog.DiscardHandler)}
-	if err := errors.Join(os.WriteFile(o.Cert, pair.Cert, 0o600), os.WriteFile(o.Key, pair.Key, 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(os.WriteFile(o.Cert, pair.Cert, 0o600), os.WriteFile(o.Key, pair.Key, 0o600)))
 	server, err := protocol.OpenTLS(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(ca.Cert())
 	return server, &tls.Config{RootCAs: roots, ServerName: "127.0.0.1"}

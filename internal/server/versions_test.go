@@ -18,14 +18,10 @@ import (
 func get(t *testing.T, url string) string {
 	t.Helper()
 	req, err := http.NewRequest("GET", url, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	req.SetBasicAuth("guest", "guest")
 	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer func() { _ = res.Body.Close() }()
 	body, err := io.ReadAll(res.Body)
 	if err != nil || res.StatusCode != http.StatusOK {
@@ -43,15 +39,11 @@ func TestVersionsAreNumbers(t *testing.T) {
 	cfg.AMQP, cfg.HTTP, cfg.Metrics = "127.0.0.1:0", "127.0.0.1:0", "127.0.0.1:0"
 	cfg.SQL, cfg.Redis, cfg.Etcd = config.Off, config.Off, config.Off
 	s, err := Start(cfg, build, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { drainPolicyNode(t, s) })
 	at := s.Addrs()
 	conn, err := amqp091.Dial("amqp://guest:guest@" + at["amqp"])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer func() { _ = conn.Close() }()
 	told := map[string]any{"amqp version": conn.Properties["version"]}
 	if got := conn.Properties["fiveways_version"]; got != build {
@@ -62,9 +54,7 @@ func TestVersionsAreNumbers(t *testing.T) {
 		"/api/definitions": {"rabbitmq_version", "rabbit_version", "product_version"},
 	} {
 		var page map[string]any
-		if err := json.Unmarshal([]byte(get(t, "http://"+at["http"]+path)), &page); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal([]byte(get(t, "http://"+at["http"]+path)), &page))
 		for _, f := range fields {
 			told[path+" "+f] = page[f]
 		}

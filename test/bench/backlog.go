@@ -33,7 +33,7 @@ func backlog(n int64, size int) runner {
 
 // restart measures the broker's memory and disk space, and a restart.
 func (v values) restart(ctx context.Context, b *broker) (err error) {
-	if v["rss"], err = residentMB(b.pid()); err != nil {
+	if v["rss"], err = b.residentMB(); err != nil {
 		return err
 	}
 	if v["disk"], err = folderMB(b.dir); err != nil {
@@ -44,7 +44,7 @@ func (v values) restart(ctx context.Context, b *broker) (err error) {
 		return err
 	}
 	v["restart"] = took.Seconds()
-	v["rss after"], err = residentMB(b.pid())
+	v["rss after"], err = b.residentMB()
 	return err
 }
 
@@ -121,7 +121,7 @@ func stream(n int64) runner {
 		if err != nil {
 			return nil, err
 		}
-		rss, err := residentMB(b.pid())
+		rss, err := b.residentMB()
 		return values{"fill": fill, "read": read, "rss": rss}, err
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"fiveways.dev/fiveways/internal/bench/process"
 	"fiveways.dev/fiveways/test/daemon"
 )
 
@@ -25,23 +26,24 @@ var errStart = errors.New("bench: broker did not start")
 
 // broker is one running process of a peer on its own data folder.
 type broker struct {
-	peer *peer
-	dir  string   // data, configuration and the log of its output
-	env  []string // additions to the environment
-	addr string
-	done chan struct{} // closed when the process has ended
+	peer    *peer
+	command command
+	dir     string   // data, configuration and the log of its output
+	env     []string // additions to the environment
+	addr    string
+	done    chan struct{} // closed when the process has ended
 
 	mu  sync.Mutex // kill is called concurrently while run replaces the process
 	cmd *exec.Cmd
 }
 
-// start runs the peer on an empty folder and waits until it serves.
-func (p *peer) start(ctx context.Context, env []string) (*broker, error) {
+// start runs a command of the peer on an empty folder and waits until it serves.
+func (p *peer) start(ctx context.Context, command command, env []string) (*broker, error) {
 	dir, err := os.MkdirTemp("", "fiveways-bench-")
 	if err != nil {
 		return nil, err
 	}
-	b := &broker{peer: p, dir: dir, env: env}
+	b := &broker{peer: p, command: command, dir: dir, env: env}
 	if err := b.run(ctx); err != nil {
 		b.destroy()
 		return nil, err
@@ -56,7 +58,7 @@ func (b *broker) run(ctx context.Context) error {
 		return err
 	}
 	b.addr = fmt.Sprintf("127.0.0.1:%d", port)
-	cmd, err := b.peer.command(b.dir, port)
+	cmd, err := b.command(b.dir, port)
 	if err != nil {
 		return err
 	}
@@ -110,6 +112,18 @@ func (b *broker) lastOutput() string {
 }
 
 func (b *broker) pid() int { return b.cmd.Process.Pid }
+
+// cpu returns the CPU time of the broker so far.
+func (b *broker) cpu() (time.Duration, error) {
+	u, err := process.Read(b.pid())
+	return u.CPU, err
+}
+
+// residentMB returns the resident memory of the broker in units of 10^6 bytes.
+func (b *broker) residentMB() (float64, error) {
+	u, err := process.Read(b.pid())
+	return float64(u.RSS) / 1e6, err
+}
 
 // restart stops the broker gracefully and starts it again on its data. It returns the time from
 // exec to serving.

@@ -1,9 +1,6 @@
 package main
 
-import (
-	"context"
-	"slices"
-)
+import "context"
 
 // values are the results of one run of a case, by metric.
 type values map[string]float64
@@ -24,43 +21,24 @@ const (
 	partDisk       part = "disk"
 )
 
-// part returns the subject of the case.
-func (c benchCase) part() part {
-	switch {
-	case c.sql != nil:
-		return partSQL
-	case c.jobs != nil:
-		return partJobs
-	case c.etcd != nil:
-		return partEtcd
-	case c.semaphore != nil:
-		return partSemaphore
-	case c.management != nil:
-		return partManagement
-	case c.disk != nil:
-		return partDisk
-	}
-	return partAMQP
-}
-
 // benchCase is one thing to measure. Its metrics are its rows in the table.
 type benchCase struct {
+	part        part
 	name, title string
 	metrics     []metric
-	run         runner
-	oursEnv     []string         // environment variables of Fiveways only
-	big         bool             // takes minutes: only with --big, and only on Fiveways
-	tools       []string         // programs that it needs; it is left out if one is missing
-	oursOnly    bool             // the others have no equivalent
-	sql         sqlRunner        // replaces run in a case of SQL
-	jobs        jobsRunner       // replaces run in a case of jobs
-	etcd        etcdRunner       // replaces run in a case of the etcd API
-	semaphore   semaphoreRunner  // replaces run in a case of task semaphores
-	management  managementRunner // replaces run in a case of the management API
-	disk        diskRunner       // replaces run in a case of the disk alone
-	sync        string           // in a case of jobs: when Redis syncs its log
-	once        bool             // takes minutes: not repeated
-	floor       bool             // the null servers can run it too
+	oursEnv     []string // environment variables of Fiveways only
+	sync        string   // in a case of jobs: when Redis syncs its log
+	tools       []string // programs that it needs; it is left out if one is missing
+	big         bool     // takes minutes: only with --big, and only on Fiveways
+	once        bool     // takes minutes: not repeated
+	oursOnly    bool     // the others have no equivalent
+	floor       bool     // the null servers can run it too
+
+	// What measures it, depending on the part: one of them is set.
+	run        runner           // AMQP
+	serve      serverRunner     // SQL, jobs, etcd's API, semaphores
+	management managementRunner // the management API
+	disk       diskRunner       // the disk alone
 }
 
 // throughputMetrics have the bar of every throughput case: 8 times the rate at an eighth of the
@@ -106,8 +84,14 @@ func neighbourMetrics() []metric {
 }
 
 // allCases returns the cases in the order in which they run and appear in the table.
-func allCases() []benchCase {
-	return slices.Concat(amqpCases(), sqlCases(), jobsCases(), etcdCases(), semaphoreCases(), managementCases(), httpCases(), diskCases())
+func allCases() (all []benchCase) {
+	for _, s := range sections {
+		for _, c := range s.cases() {
+			c.part = s.part
+			all = append(all, c)
+		}
+	}
+	return all
 }
 
 func amqpCases() []benchCase {

@@ -36,13 +36,13 @@ func delayed(ctx context.Context, b *broker, s settings) (values, error) {
 		return nil, err
 	}
 	out := values{"publish": rate}
-	if out["rss"], err = residentMB(b.pid()); err != nil {
+	if out["rss"], err = b.residentMB(); err != nil {
 		return nil, err
 	}
 	if err := lateness(ctx, b, s, out); err != nil {
 		return nil, err
 	}
-	if out["rss after"], err = residentMB(b.pid()); err != nil {
+	if out["rss after"], err = b.residentMB(); err != nil {
 		return nil, err
 	}
 	b.kill()
@@ -131,39 +131,32 @@ func lateness(ctx context.Context, b *broker, s settings, out values) error {
 	}
 	c.work(func() error { return k.walk(func(byte, []byte) error { return nil }, func() error { return nil }) })
 	total := int64(s.duration.Seconds()*delayedRate) / delayedBurst * delayedBurst
-	cpu, err := cpuTime(b.pid())
-	if err != nil {
-		return err
-	}
-	var sent atomic.Int64
-	c.work(func() error {
-		set, burst := delayedPublishes(delayedBurst)
-		begin := time.Now()
-		for ; sent.Load() < total; sent.Add(delayedBurst) {
-			pause(time.Until(begin.Add(time.Duration(sent.Load()) * time.Second / delayedRate)))
-			now := time.Now().UnixMilli() // whole milliseconds, like delays
-			for i := range delayedBurst {
-				delay := time.Second + rand.N(delayedSpread).Truncate(time.Millisecond)
-				set(i, delay, now*1e6+int64(delay))
+	cpu, err := cpuDuring(b.cpu, func() error {
+		c.work(func() error {
+			set, burst := delayedPublishes(delayedBurst)
+			begin := time.Now()
+			for sent := int64(0); sent < total; sent += delayedBurst {
+				pause(time.Until(begin.Add(time.Duration(sent) * time.Second / delayedRate)))
+				now := time.Now().UnixMilli() // whole milliseconds, like delays
+				for i := range delayedBurst {
+					delay := time.Second + rand.N(delayedSpread).Truncate(time.Millisecond)
+					set(i, delay, now*1e6+int64(delay))
+				}
+				if _, err := k.Write(burst); err != nil {
+					return err
+				}
 			}
-			if _, err := k.Write(burst); err != nil {
-				return err
-			}
-		}
-		return nil
+			return nil
+		})
+		return c.until(ctx, func() bool { return sink.got.Load() >= total })
 	})
-	if err := c.until(ctx, func() bool { return sink.got.Load() >= total }); err != nil {
-		return err
-	}
-	after, err := cpuTime(b.pid())
 	if err != nil {
 		return err
 	}
 	late := sink.late
 	slices.Sort(late)
-	of := func(percent int) float64 { return float64(late[(len(late)-1)*percent/100]) / 1e6 }
-	out["late p50"], out["late p99"] = of(50), of(99)
-	out["cpu"] = float64((after - cpu).Microseconds()) / float64(total)
+	out["late p50"], out["late p99"] = float64(atMille(late, 500))/1e6, float64(atMille(late, 990))/1e6
+	out["cpu"] = microsEach(cpu, total)
 	return nil
 }
 

@@ -39,10 +39,8 @@ func diskProbe(writers, size int) diskRunner {
 			return nil, err
 		}
 		slices.Sort(took)
-		millis := func(percent int) float64 {
-			return float64(took[(len(took)-1)*percent/100]) / float64(time.Millisecond)
-		}
-		return values{"rate": float64(len(took)) / s.duration.Seconds(), "p50": millis(50), "p99": millis(99)}, nil
+		millis := func(mille int) float64 { return float64(atMille(took, mille)) / float64(time.Millisecond) }
+		return values{"rate": float64(len(took)) / s.duration.Seconds(), "p50": millis(500), "p99": millis(990)}, nil
 	}
 }
 

@@ -3,28 +3,10 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
-	"os/exec"
-	"path/filepath"
 
 	"fiveways.dev/fiveways/internal/bench/etcd"
-	"fiveways.dev/fiveways/test/daemon"
 	"fiveways.dev/fiveways/test/etcdd"
 )
-
-// etcdServer is a server of the etcd API, started on an empty folder for one run of one case.
-type etcdServer struct {
-	addr    string
-	pid     int
-	kill    func()
-	destroy func()
-}
-
-// etcdStarter starts an etcdServer.
-type etcdStarter func(ctx context.Context) (*etcdServer, error)
-
-// etcdRunner measures one case on a server started for it.
-type etcdRunner func(ctx context.Context, q *etcdServer, s settings) (values, error)
 
 // etcdPeer returns the peer of a real etcd. It returns etcdd.ErrNone if there is none.
 func etcdPeer() (*peer, error) {
@@ -32,50 +14,20 @@ func etcdPeer() (*peer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &peer{name: nameEtcd, version: version, etcd: func(context.Context) (*etcdServer, error) {
+	start := func(context.Context, benchCase, settings) (*server, error) {
 		e, err := etcdd.Open()
 		if err != nil {
 			return nil, err
 		}
-		return &etcdServer{addr: e.Addr(), pid: e.PID(), kill: e.Close, destroy: e.Close}, nil
-	}}, nil
-}
-
-// oursForEtcd starts Fiveways with the etcd API and AMQP. An AMQP handshake shows when it is ready.
-func oursForEtcd(p *peer, binary string) etcdStarter {
-	return func(ctx context.Context) (*etcdServer, error) {
-		port, err := daemon.FreePort()
-		if err != nil {
-			return nil, err
-		}
-		addr := fmt.Sprintf("127.0.0.1:%d", port)
-		side := peer{name: p.name, command: func(dir string, amqpPort int) (*exec.Cmd, error) {
-			return exec.Command(binary, "serve", "--data", filepath.Join(dir, "data"), "--amqp", fmt.Sprintf("127.0.0.1:%d", amqpPort),
-				"--etcd", addr, "--sql", "off", "--redis", "off", "--http", "off", "--metrics", "off"), nil
-		}}
-		b, err := side.start(ctx, nil)
-		if err != nil {
-			return nil, err
-		}
-		p.version = side.version
-		return &etcdServer{addr: addr, pid: b.pid(), kill: b.kill, destroy: b.destroy}, nil
+		return &server{name: nameEtcd, urls: map[string]string{"etcd": e.Addr()}, pid: e.PID(), kill: e.Close, destroy: e.Close}, nil
 	}
-}
-
-// measureEtcd is measureOnce for the cases of the etcd API.
-func measureEtcd(ctx context.Context, c benchCase, p *peer, s settings) (values, error) {
-	q, err := p.etcd(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer q.destroy()
-	return within(ctx, c, q.kill, func(ctx context.Context) (values, error) { return c.etcd(ctx, q, s) })
+	return &peer{name: nameEtcd, version: version, servers: map[part]starter{partEtcd: start}}, nil
 }
 
 // etcdLoads runs loads of fiveways bench etcd one after the other on the same server.
-func etcdLoads(ctx context.Context, q *etcdServer, s settings, change func(*etcd.Options)) ([]etcd.Load, error) {
+func etcdLoads(ctx context.Context, q *server, s settings, change func(*etcd.Options)) ([]etcd.Load, error) {
 	o := etcd.DefaultOptions()
-	o.URL, o.PID, o.Duration = q.addr, q.pid, s.duration
+	o.URL, o.PID, o.Duration = q.urls["etcd"], q.pid, s.duration
 	change(&o)
 	r, err := etcd.Run(ctx, o, nil)
 	return r.Loads, err
@@ -85,8 +37,8 @@ func etcdLoads(ctx context.Context, q *etcdServer, s settings, change func(*etcd
 func perEvent(l etcd.Load) float64 { return l.ServerCPU / 100 / l.PerSecond * 1e6 }
 
 // etcdQueue measures put, watch and delete.
-func etcdQueue(producers int, consumers int64, inFlight int) etcdRunner {
-	return func(ctx context.Context, q *etcdServer, s settings) (values, error) {
+func etcdQueue(producers int, consumers int64, inFlight int) serverRunner {
+	return func(ctx context.Context, q *server, s settings) (values, error) {
 		loads, err := etcdLoads(ctx, q, s, func(o *etcd.Options) {
 			o.Producers, o.Consumers, o.InFlight = producers, int(s.scaled(consumers, 1)), inFlight
 		})
@@ -101,8 +53,8 @@ func etcdQueue(producers int, consumers int64, inFlight int) etcdRunner {
 }
 
 // etcdWatch measures puts of one key that has many watches.
-func etcdWatch(watches int64) etcdRunner {
-	return func(ctx context.Context, q *etcdServer, s settings) (values, error) {
+func etcdWatch(watches int64) serverRunner {
+	return func(ctx context.Context, q *server, s settings) (values, error) {
 		loads, err := etcdLoads(ctx, q, s, func(o *etcd.Options) { o.Loads, o.Consumers = []string{"watch"}, int(s.scaled(watches, 1)) })
 		if err != nil {
 			return nil, err
@@ -113,8 +65,8 @@ func etcdWatch(watches int64) etcdRunner {
 }
 
 // etcdPut measures puts of ordinary keys, each of which waits for its answer.
-func etcdPut(clients int) etcdRunner {
-	return func(ctx context.Context, q *etcdServer, s settings) (values, error) {
+func etcdPut(clients int) serverRunner {
+	return func(ctx context.Context, q *server, s settings) (values, error) {
 		loads, err := etcdLoads(ctx, q, s, func(o *etcd.Options) { o.Loads, o.Producers, o.Plain = []string{"put"}, clients, true })
 		if err != nil {
 			return nil, err
@@ -128,7 +80,7 @@ func etcdPut(clients int) etcdRunner {
 const etcdKeyCount = 1_000_000
 
 // etcdKeys measures a server with many keys.
-func etcdKeys(ctx context.Context, q *etcdServer, s settings) (values, error) {
+func etcdKeys(ctx context.Context, q *server, s settings) (values, error) {
 	names := []string{"range-1", "range-100", "range-10000", "limit-100", "count", "put"}
 	loads, err := etcdLoads(ctx, q, s, func(o *etcd.Options) { o.Loads, o.Keys = names, int(s.scaled(etcdKeyCount, 10_000)) })
 	if err != nil {
@@ -168,13 +120,13 @@ func etcdCases() []benchCase {
 		{name: "count", unit: "/s", more: true, bar: same}, {name: "put", unit: "/s", more: true},
 	}
 	return []benchCase{
-		{name: "etcd-queue-16", title: "queue: 16 producers, 1 consumer", metrics: queue(timesRival(4), timesRival(4), bar{}), etcd: etcdQueue(16, 1, 64), floor: true},
-		{name: "etcd-queue-1", title: "queue: 1 producer, 1 consumer", metrics: queue(timesRival(1.5), bar{}, bar{}), etcd: etcdQueue(1, 1, 64), floor: true},
-		{name: "etcd-queue-1000", title: "queue: 16 producers, 1,000 consumers", metrics: queue(bar{}, bar{}, limit(0.5)), etcd: etcdQueue(16, 1000, 1)},
-		{name: "etcd-put-1", title: "put of a key, 1 client", metrics: put, etcd: etcdPut(1), floor: true},
-		{name: "etcd-put-16", title: "put of a key, 16 clients on a connection", metrics: put, etcd: etcdPut(16), floor: true},
-		{name: "etcd-watch-1", title: "1 key, 16 writers, 1 watch", metrics: watch, etcd: etcdWatch(1)},
-		{name: "etcd-watch-100", title: "1 key, 16 writers, 100 watches", metrics: watch, etcd: etcdWatch(100)},
-		{name: "etcd-keys", title: "1,000,000 keys of 100 B", metrics: keys, etcd: etcdKeys, once: true},
+		{name: "etcd-queue-16", title: "queue: 16 producers, 1 consumer", metrics: queue(timesRival(4), timesRival(4), bar{}), serve: etcdQueue(16, 1, 64), floor: true},
+		{name: "etcd-queue-1", title: "queue: 1 producer, 1 consumer", metrics: queue(timesRival(1.5), bar{}, bar{}), serve: etcdQueue(1, 1, 64), floor: true},
+		{name: "etcd-queue-1000", title: "queue: 16 producers, 1,000 consumers", metrics: queue(bar{}, bar{}, limit(0.5)), serve: etcdQueue(16, 1000, 1)},
+		{name: "etcd-put-1", title: "put of a key, 1 client", metrics: put, serve: etcdPut(1), floor: true},
+		{name: "etcd-put-16", title: "put of a key, 16 clients on a connection", metrics: put, serve: etcdPut(16), floor: true},
+		{name: "etcd-watch-1", title: "1 key, 16 writers, 1 watch", metrics: watch, serve: etcdWatch(1)},
+		{name: "etcd-watch-100", title: "1 key, 16 writers, 100 watches", metrics: watch, serve: etcdWatch(100)},
+		{name: "etcd-keys", title: "1,000,000 keys of 100 B", metrics: keys, serve: etcdKeys, once: true},
 	}
 }

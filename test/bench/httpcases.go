@@ -7,10 +7,10 @@ import (
 	"io"
 	"net/http"
 	"strings"
-	"sync"
 	"time"
 
 	"fiveways.dev/fiveways/internal/bench/latency"
+	"fiveways.dev/fiveways/internal/bench/parallel"
 )
 
 // httpQueue is the queue of the HTTP cases.
@@ -30,23 +30,19 @@ func httpPublish(clients int) managementRunner {
 		if err := m.declare(httpQueue); err != nil {
 			return nil, err
 		}
-		before, err := cpuTime(m.pid())
-		if err != nil {
-			return nil, err
-		}
 		began := time.Now()
-		took, err := m.publishAll(ctx, clients, began.Add(s.duration))
+		var seconds float64
+		var took *latency.Histogram
+		cpu, err := cpuDuring(m.cpu, func() (err error) {
+			took, err = m.publishAll(ctx, clients, began.Add(s.duration))
+			seconds = time.Since(began).Seconds()
+			return err
+		})
 		if err != nil {
 			return nil, err
 		}
-		seconds := time.Since(began).Seconds()
-		after, err := cpuTime(m.pid())
-		if err != nil {
-			return nil, err
-		}
-		millis := func(q float64) float64 { return took.Quantile(q).Seconds() * 1e3 }
 		n := took.Count()
-		return values{"rate": float64(n) / seconds, "p50": millis(0.5), "p99": millis(0.99), "cpu": microsEach(after-before, int64(n))}, nil
+		return values{"rate": float64(n) / seconds, "p50": took.Millis(0.5), "p99": took.Millis(0.99), "cpu": microsEach(cpu, int64(n))}, nil
 	}
 }
 
@@ -64,24 +60,19 @@ func (m *management) declare(queue string) error {
 func (m *management) publishAll(ctx context.Context, clients int, deadline time.Time) (*latency.Histogram, error) {
 	client := http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: clients}}
 	defer client.CloseIdleConnections()
-	took, failed := make([]latency.Histogram, clients), make(chan error, clients)
-	var all sync.WaitGroup
-	for i := range clients {
-		all.Go(func() {
-			for from := time.Now(); from.Before(deadline); {
-				if err := m.publishOne(ctx, &client); err != nil {
-					failed <- err
-					return
-				}
-				now := time.Now()
-				took[i].Record(now.Sub(from))
-				from = now
+	took := make([]latency.Histogram, clients)
+	err := parallel.Do(ctx, clients, func(ctx context.Context, i int) error {
+		for from := time.Now(); from.Before(deadline); {
+			if err := m.publishOne(ctx, &client); err != nil {
+				return err
 			}
-		})
-	}
-	all.Wait()
-	close(failed)
-	if err := <-failed; err != nil {
+			now := time.Now()
+			took[i].Record(now.Sub(from))
+			from = now
+		}
+		return nil
+	})
+	if err != nil {
 		return nil, err
 	}
 	for i := range took[1:] {

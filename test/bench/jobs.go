@@ -3,27 +3,10 @@ package main
 import (
 	"context"
 	"fmt"
-	"os/exec"
-	"path/filepath"
 
 	"fiveways.dev/fiveways/internal/bench/jobs"
-	"fiveways.dev/fiveways/test/daemon"
 	"fiveways.dev/fiveways/test/redisd"
 )
-
-// jobsServer is a server of the Redis protocol, started on an empty folder for one run of one case.
-type jobsServer struct {
-	url     string
-	usage   func() (usage, error)
-	kill    func()
-	destroy func()
-}
-
-// jobsStarter starts a jobsServer for a case.
-type jobsStarter func(ctx context.Context, c benchCase) (*jobsServer, error)
-
-// jobsRunner measures one case on a server started for it.
-type jobsRunner func(ctx context.Context, q *jobsServer, s settings) (values, error)
 
 // redisPeer returns the peer of a real Redis. It returns redisd.ErrNone if there is none.
 func redisPeer() (*peer, error) {
@@ -31,69 +14,34 @@ func redisPeer() (*peer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &peer{name: nameRedis, version: version, jobs: func(_ context.Context, c benchCase) (*jobsServer, error) {
+	start := func(_ context.Context, c benchCase, _ settings) (*server, error) {
 		r, err := redisd.Open(redisd.Options{Sync: c.sync})
 		if err != nil {
 			return nil, err
 		}
-		return &jobsServer{url: "redis://" + r.Addr(), usage: func() (usage, error) { return oneUsage(r.PID()) }, kill: r.Close, destroy: r.Close}, nil
-	}}, nil
-}
-
-// oursForJobs starts Fiveways with the Redis protocol and AMQP. An AMQP handshake shows when it is
-// ready.
-func oursForJobs(p *peer, binary string) jobsStarter {
-	return func(ctx context.Context, c benchCase) (*jobsServer, error) {
-		port, err := daemon.FreePort()
-		if err != nil {
-			return nil, err
-		}
-		address := fmt.Sprintf("127.0.0.1:%d", port)
-		side := peer{name: p.name, command: func(dir string, amqpPort int) (*exec.Cmd, error) {
-			return exec.Command(binary, "serve", "--data", filepath.Join(dir, "data"), "--amqp", fmt.Sprintf("127.0.0.1:%d", amqpPort),
-				"--redis", address, "--sql", "off", "--etcd", "off", "--http", "off", "--metrics", "off"), nil
-		}}
-		b, err := side.start(ctx, c.oursEnv)
-		if err != nil {
-			return nil, err
-		}
-		p.version = side.version
-		return &jobsServer{url: "redis://" + address, usage: func() (usage, error) { return oneUsage(b.pid()) }, kill: b.kill, destroy: b.destroy}, nil
+		urls := map[string]string{"redis": "redis://" + r.Addr()}
+		return &server{name: nameRedis, urls: urls, pid: r.PID(), kill: r.Close, destroy: r.Close}, nil
 	}
-}
-
-// measureJobs is measureOnce for the cases of jobs.
-func measureJobs(ctx context.Context, c benchCase, p *peer, s settings) (values, error) {
-	q, err := p.jobs(ctx, c)
-	if err != nil {
-		return nil, err
-	}
-	defer q.destroy()
-	return within(ctx, c, q.kill, func(ctx context.Context) (values, error) { return c.jobs(ctx, q, s) })
+	return &peer{name: nameRedis, version: version, servers: map[part]starter{partJobs: start}}, nil
 }
 
 // jobsBacklog is the number of jobs in the queue for the cases that only take jobs.
 const jobsBacklog = 20_000
 
 // jobsLoad runs a load of `fiveways bench jobs`.
-func jobsLoad(load string, connections, depth int) jobsRunner {
-	return func(ctx context.Context, q *jobsServer, s settings) (values, error) {
+func jobsLoad(load string, connections, depth int) serverRunner {
+	return func(ctx context.Context, q *server, s settings) (values, error) {
 		o := jobs.DefaultOptions()
 		o.Duration, o.Backlog = s.duration, int(s.scaled(jobsBacklog, 500))
-		before, err := q.usage()
+		var once jobs.Once
+		cpu, err := cpuDuring(q.cpu, func() (err error) {
+			once, err = jobs.Measure(ctx, o, q.urls["redis"], load, connections, depth)
+			return err
+		})
 		if err != nil {
 			return nil, err
 		}
-		once, err := jobs.Measure(ctx, o, q.url, load, connections, depth)
-		if err != nil {
-			return nil, err
-		}
-		after, err := q.usage()
-		if err != nil {
-			return nil, err
-		}
-		millis := func(quantile float64) float64 { return once.Latency.Quantile(quantile).Seconds() * 1e3 }
-		return values{"rate": once.PerSecond, "p50": millis(0.5), "p99": millis(0.99), "cpu": microsEach(after.cpu-before.cpu, int64(once.Jobs))}, nil
+		return values{"rate": once.PerSecond, "p50": once.Latency.Millis(0.5), "p99": once.Latency.Millis(0.99), "cpu": microsEach(cpu, int64(once.Jobs))}, nil
 	}
 }
 
@@ -107,7 +55,7 @@ func jobsCases() (all []benchCase) {
 			metrics = append(metrics, metric{name: "cpu", unit: "µs/job"})
 		}
 		all = append(all, benchCase{name: fmt.Sprintf("jobs%s-%s-%d-%d", suffix, load, connections, depth), title: title, metrics: metrics, sync: sync,
-			oursEnv: oursEnv, jobs: jobsLoad(load, connections, depth), floor: load != "work"})
+			oursEnv: oursEnv, serve: jobsLoad(load, connections, depth), floor: load != "work"})
 	}
 	second := []string{"FIVEWAYS_SYNC=os"}
 	for _, connections := range []int{1, 4, 16} {

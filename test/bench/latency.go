@@ -42,7 +42,7 @@ func (w *stopwatch) percentiles(v values, name string, at []atomic.Int64, skip i
 	}
 	slices.Sort(took)
 	for percent, mille := range map[string]int{" p50": 500, " p99": 990, " p99.9": 999} {
-		v[name+percent] = float64(took[(len(took)-1)*mille/1000]) / 1e6
+		v[name+percent] = float64(atMille(took, mille)) / 1e6
 	}
 	return nil
 }
@@ -78,23 +78,17 @@ func latencies(ctx context.Context, b *broker, s settings) (values, error) {
 	c.work(func() error {
 		return readConfirms(out, func(tag uint64) { w.note(w.confirmed, int64(tag)) }, confirmed.Store)
 	})
-	before, err := cpuTime(b.pid())
-	if err != nil {
-		return nil, err
-	}
-	c.work(func() error { return w.publish(out, total) })
-	deadline := time.Now().Add(2*s.duration + 10*time.Second)
-	err = c.until(ctx, func() bool {
-		return confirmed.Load() >= int64(total) && cons.got.Load() >= int64(total) || time.Now().After(deadline)
+	cpu, err := cpuDuring(b.cpu, func() error {
+		c.work(func() error { return w.publish(out, total) })
+		deadline := time.Now().Add(2*s.duration + 10*time.Second)
+		return c.until(ctx, func() bool {
+			return confirmed.Load() >= int64(total) && cons.got.Load() >= int64(total) || time.Now().After(deadline)
+		})
 	})
 	if err != nil {
 		return nil, err
 	}
-	after, err := cpuTime(b.pid())
-	if err != nil {
-		return nil, err
-	}
-	v := values{"cpu": microsEach(after-before, int64(total))}
+	v := values{"cpu": microsEach(cpu, int64(total))}
 	if err := w.percentiles(v, "confirm", w.confirmed, warm); err != nil {
 		return nil, err
 	}

@@ -114,30 +114,24 @@ func (r *running) measure(ctx context.Context, b *broker, d time.Duration) (outc
 	if err := r.crew.wait(ctx, d/warmUpShare); err != nil {
 		return outcome{}, err
 	}
-	cpu0, err := cpuTime(b.pid())
+	var seconds float64
+	var sent, got int64
+	cpu, err := cpuDuring(b.cpu, func() error {
+		start := time.Now()
+		sent0, got0 := r.totals()
+		err := r.crew.wait(ctx, d)
+		sent, got = r.totals()
+		sent, got, seconds = sent-sent0, got-got0, time.Since(start).Seconds()
+		return err
+	})
 	if err != nil {
 		return outcome{}, err
 	}
-	start := time.Now()
-	sent0, got0 := r.totals()
-	if err := r.crew.wait(ctx, d); err != nil {
-		return outcome{}, err
-	}
-	sent1, got1 := r.totals()
-	seconds := time.Since(start).Seconds()
-	cpu1, err := cpuTime(b.pid())
-	if err != nil {
-		return outcome{}, err
-	}
-	messages := max(sent1-sent0, got1-got0)
+	messages := max(sent, got)
 	if messages == 0 {
 		return outcome{}, fmt.Errorf("bench: no message passed in %v", d)
 	}
-	return outcome{
-		sent: float64(sent1-sent0) / seconds,
-		got:  float64(got1-got0) / seconds,
-		cpu:  (cpu1 - cpu0).Seconds() * microsPerSecond / float64(messages),
-	}, nil
+	return outcome{sent: float64(sent) / seconds, got: float64(got) / seconds, cpu: microsEach(cpu, messages)}, nil
 }
 
 // throughput runs l alone on the broker.
@@ -152,7 +146,7 @@ func throughput(l load) runner {
 		if err != nil {
 			return nil, err
 		}
-		rss, err := residentMB(b.pid())
+		rss, err := b.residentMB()
 		return values{"delivered": o.got, "cpu": o.cpu, "rss": rss}, err
 	}
 }

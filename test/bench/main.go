@@ -135,45 +135,25 @@ func raiseFileLimit() error {
 // must be closed even with an error.
 func gather(cases []benchCase, s settings, dir string) ([]*peer, error) {
 	var peers []*peer
-	with := func(p part) bool {
-		return !s.oursOnly && slices.ContainsFunc(cases, func(c benchCase) bool { return c.part() == p })
+	with := func(parts ...part) bool {
+		return !s.oursOnly && slices.ContainsFunc(cases, func(c benchCase) bool { return slices.Contains(parts, c.part) })
 	}
-	if with(partJobs) {
-		switch redis, err := redisPeer(); {
-		case errors.Is(err, redisd.ErrNone):
-			fmt.Fprintln(os.Stderr, err)
-		case err != nil:
-			return peers, err
-		default:
-			peers = append(peers, redis)
+	for _, rival := range []struct {
+		find  func() (*peer, error)
+		parts []part
+	}{
+		{redisPeer, []part{partJobs}},
+		{etcdPeer, []part{partEtcd}},
+		{postgresPeer, []part{partSQL}},
+		{sweepPeer, []part{partSemaphore}},
+		{functionsPeer, []part{partSemaphore}},
+		{func() (*peer, error) { return rabbitPeer(s.install) }, []part{partAMQP, partManagement}},
+	} {
+		if !with(rival.parts...) {
+			continue
 		}
-	}
-	if with(partEtcd) {
-		switch real, err := etcdPeer(); {
-		case errors.Is(err, etcdd.ErrNone):
-			fmt.Fprintln(os.Stderr, err)
-		case err != nil:
-			return peers, err
-		default:
-			peers = append(peers, real)
-		}
-	}
-	if with(partSQL) {
-		switch native, err := postgresPeer(); {
-		case errors.Is(err, postgres.ErrNone):
-			fmt.Fprintln(os.Stderr, err)
-		case err != nil:
-			return peers, err
-		default:
-			peers = append(peers, native)
-		}
-	}
-	for _, find := range []func() (*peer, error){sweepPeer, functionsPeer} {
-		if !with(partSemaphore) {
-			break
-		}
-		switch found, err := find(); {
-		case errors.Is(err, postgres.ErrNone):
+		switch found, err := rival.find(); {
+		case isMissing(err):
 			fmt.Fprintln(os.Stderr, err)
 		case err != nil:
 			return peers, err
@@ -181,22 +161,10 @@ func gather(cases []benchCase, s settings, dir string) ([]*peer, error) {
 			peers = append(peers, found)
 		}
 	}
-	if with(partAMQP) || with(partManagement) {
-		switch rabbit, err := rabbitPeer(s.install); {
-		case errors.Is(err, rabbitmq.ErrNone):
-			fmt.Fprintln(os.Stderr, err)
-		case err != nil:
-			return peers, err
-		default:
-			peers = append(peers, rabbit)
-		}
+	if lavin := lavinmq(); lavin != nil && with(partAMQP) {
+		peers = append(peers, lavin)
 	}
-	if with(partAMQP) {
-		if lavin := lavinmq(); lavin != nil {
-			peers = append(peers, lavin)
-		}
-	}
-	if !slices.ContainsFunc(cases, func(c benchCase) bool { return c.part() != partDisk }) {
+	if !slices.ContainsFunc(cases, func(c benchCase) bool { return c.part != partDisk }) {
 		return append(peers, diskPeer()), nil // nothing has to be built
 	}
 	ours, err := fiveways(s.ours, dir)
@@ -208,6 +176,11 @@ func gather(cases []benchCase, s settings, dir string) ([]*peer, error) {
 		return peers, err
 	}
 	return append(peers, ours, null, diskPeer()), nil
+}
+
+// isMissing reports whether err says that a rival is not installed.
+func isMissing(err error) bool {
+	return errors.Is(err, redisd.ErrNone) || errors.Is(err, etcdd.ErrNone) || errors.Is(err, postgres.ErrNone) || errors.Is(err, rabbitmq.ErrNone)
 }
 
 // measureCase lets the peers take turns. A peer that fails is left out of the rest of the case.
@@ -240,25 +213,19 @@ func measureCase(ctx context.Context, c benchCase, peers []*peer, s settings, re
 }
 
 func measureOnce(ctx context.Context, c benchCase, p *peer, s settings) (values, error) {
-	switch c.part() {
-	case partSQL:
-		return measureSQL(ctx, c, p, s)
-	case partJobs:
-		return measureJobs(ctx, c, p, s)
-	case partEtcd:
-		return measureEtcd(ctx, c, p, s)
-	case partSemaphore:
-		return measureSemaphore(ctx, c, p, s)
-	case partManagement:
+	switch {
+	case c.serve != nil:
+		return measureServer(ctx, c, p, s)
+	case c.management != nil:
 		return measureManagement(ctx, c, p, s)
-	case partDisk:
+	case c.disk != nil:
 		return p.disk(ctx, c, s)
 	}
 	var env []string
 	if p.name == nameOurs || p.name == nameFloor {
 		env = c.oursEnv
 	}
-	b, err := p.start(ctx, env)
+	b, err := p.start(ctx, p.command, env)
 	if err != nil {
 		return nil, err
 	}
@@ -290,8 +257,8 @@ func versions(peers []*peer) map[string]string {
 // publish prints the table and writes the requested files.
 func publish(r *report, s settings) error {
 	fmt.Printf("%s; %s\n\n", r.Machine, r.Settings)
-	for _, p := range []part{partAMQP, partSQL, partJobs, partEtcd, partSemaphore, partManagement, partDisk} {
-		if results := r.results(p); len(results) > 0 {
+	for _, section := range sections {
+		if results := r.results(section.part); len(results) > 0 {
 			writeTable(os.Stdout, results)
 			fmt.Println()
 		}

@@ -31,31 +31,31 @@ type managementRunner func(ctx context.Context, open func(watched bool) (*manage
 // oursForManagement starts Fiveways with AMQP and, if it is watched, its API and metrics.
 func oursForManagement(p *peer, binary string) managementStarter {
 	return func(ctx context.Context, watched bool) (*management, error) {
-		m := &management{}
-		more := []string{"--http", "off", "--metrics", "off", "--stats-interval", "1m"}
-		if watched {
-			ports, err := freePorts(2)
-			if err != nil {
-				return nil, err
-			}
-			m.api, m.metrics = "http://"+ports[0], "http://"+ports[1]+"/metrics"
-			more = []string{"--http", ports[0], "--metrics", ports[1]}
+		if !watched {
+			m := &management{}
+			return m, m.start(ctx, p, serveCommand(binary, nil, "--stats-interval", "1m"))
 		}
-		return m, m.start(ctx, p, func(dir string, port int) (*exec.Cmd, error) {
-			args := []string{"serve", "--data", filepath.Join(dir, "data"), "--amqp", fmt.Sprintf("127.0.0.1:%d", port), "--sql", "off", "--redis", "off", "--etcd", "off"}
-			return exec.Command(binary, append(args, more...)...), nil
-		})
+		ports, err := freeAddresses(2)
+		if err != nil {
+			return nil, err
+		}
+		m := managementAt(ports)
+		return m, m.start(ctx, p, serveCommand(binary, map[string]string{"http": ports[0], "metrics": ports[1]}))
 	}
+}
+
+func managementAt(ports []string) *management {
+	return &management{api: "http://" + ports[0], metrics: "http://" + ports[1] + "/metrics"}
 }
 
 // rabbitForManagement starts RabbitMQ with its plugins for management and metrics.
 func rabbitForManagement(p *peer, kit *rabbitmq.Kit) managementStarter {
 	return func(ctx context.Context, _ bool) (*management, error) {
-		ports, err := freePorts(2)
+		ports, err := freeAddresses(2)
 		if err != nil {
 			return nil, err
 		}
-		m := &management{api: "http://" + ports[0], metrics: "http://" + ports[1] + "/metrics"}
+		m := managementAt(ports)
 		return m, m.start(ctx, p, func(dir string, port int) (*exec.Cmd, error) {
 			cmd, err := kit.Command(dir, port, "rabbitmq_management", "rabbitmq_prometheus")
 			if err != nil {
@@ -78,12 +78,10 @@ func rabbitForManagement(p *peer, kit *rabbitmq.Kit) managementStarter {
 }
 
 // start runs the process and waits until AMQP and the API answer.
-func (m *management) start(ctx context.Context, p *peer, command func(dir string, port int) (*exec.Cmd, error)) (err error) {
-	side := peer{name: p.name, command: command}
-	if m.broker, err = side.start(ctx, nil); err != nil {
+func (m *management) start(ctx context.Context, p *peer, command command) (err error) {
+	if m.broker, err = p.start(ctx, command, nil); err != nil {
 		return err
 	}
-	p.version = side.version
 	if m.api == "" {
 		return nil
 	}

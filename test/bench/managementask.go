@@ -7,8 +7,6 @@ import (
 	"net/http"
 	"slices"
 	"time"
-
-	"fiveways.dev/fiveways/test/daemon"
 )
 
 // question is a request that is repeated.
@@ -95,19 +93,6 @@ func (q *question) repeat(ctx context.Context) error {
 // percentiles adds the p50 and p99 of the answers in ms.
 func (q *question) percentiles(v values) {
 	slices.Sort(q.took)
-	for _, percent := range []int{50, 99} {
-		v[fmt.Sprintf("%s p%d", q.name, percent)] = q.took[(len(q.took)-1)*percent/100].Seconds() * 1000
-	}
-}
-
-// freePorts returns unused addresses on loopback.
-func freePorts(n int) (addresses []string, err error) {
-	for range n {
-		port, err := daemon.FreePort()
-		if err != nil {
-			return nil, err
-		}
-		addresses = append(addresses, fmt.Sprintf("127.0.0.1:%d", port))
-	}
-	return addresses, nil
+	v[q.name+" p50"] = atMille(q.took, 500).Seconds() * 1000
+	v[q.name+" p99"] = atMille(q.took, 990).Seconds() * 1000
 }

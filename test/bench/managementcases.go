@@ -49,7 +49,7 @@ func answers(ctx context.Context, open func(bool) (*management, error), s settin
 	for _, q := range questions {
 		q.percentiles(v)
 	}
-	v["rss"], err = residentMB(m.pid())
+	v["rss"], err = m.residentMB()
 	return v, err
 }
 
@@ -110,7 +110,9 @@ func lost(before, after []float64) float64 {
 	return median(shares)
 }
 
-func managementCases() []benchCase {
+func managementCases() []benchCase { return append(watchedCases(), httpCases()...) }
+
+func watchedCases() []benchCase {
 	p99 := limit(50)
 	asked := []metric{{name: "delivered", unit: "msg/s", more: true, bar: limit(0.99 * watchedRate)}}
 	for _, q := range []struct {

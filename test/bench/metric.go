@@ -77,6 +77,9 @@ func median(v []float64) float64 {
 	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
 }
 
+// atMille returns the value that so many thousandths of sorted do not exceed.
+func atMille[T any](sorted []T, mille int) T { return sorted[(len(sorted)-1)*mille/1000] }
+
 // number formats a value with three significant digits, or as whole thousands with separators.
 func number(v float64) string {
 	if v < 999.5 && v > -999.5 {

@@ -29,7 +29,7 @@ func neighbours(disturb nuisance) runner {
 		if err != nil {
 			return nil, err
 		}
-		rss, err := residentMB(b.pid())
+		rss, err := b.residentMB()
 		return values{"alone": alone.got, "kept": 100 * together.got / alone.got, "rss": rss}, err
 	}
 }

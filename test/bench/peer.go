@@ -1,11 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"fiveways.dev/fiveways/test/daemon"
@@ -26,19 +28,43 @@ const (
 
 // peer is a kind of server that can be started, for some parts of the cases.
 type peer struct {
-	name    string
-	version string // as the server reports it; "" until it has run
-	// command returns the process to start: data and configuration in dir, AMQP on 127.0.0.1:port,
-	// guest/guest allowed. Its process id must stay the broker's, so no shell may remain in
-	// between.
-	command    func(dir string, port int) (*exec.Cmd, error)
-	sql        starter
-	jobs       jobsStarter
-	etcd       etcdStarter
-	semaphore  semaphoreStarter
+	name       string
+	version    string           // as the server reports it; "" until it has run
+	command    command          // of a broker for the cases of AMQP
+	servers    map[part]starter // for the cases that measure a server
 	management managementStarter
 	disk       func(context.Context, benchCase, settings) (values, error)
 	close      func() // releases what its brokers shared; may be nil
+}
+
+// command returns the process of a broker: data and configuration in dir, AMQP on 127.0.0.1:port,
+// guest/guest allowed. Its process id must stay the broker's, so no shell may remain in between.
+type command func(dir string, port int) (*exec.Cmd, error)
+
+// serves reports whether a case runs on the peer.
+func (p *peer) serves(c benchCase) bool {
+	if p.name == nameFloor && !c.floor {
+		return false
+	}
+	switch c.part {
+	case partAMQP:
+		return p.command != nil
+	case partManagement:
+		return p.management != nil
+	case partDisk:
+		return p.disk != nil
+	}
+	return p.servers[c.part] != nil
+}
+
+// columnsOf returns the names of the peers of a case that can be used.
+func columnsOf(c benchCase, peers []*peer) (names []string) {
+	for _, p := range peers {
+		if p.serves(c) && p.name != nameFloor {
+			names = append(names, p.name)
+		}
+	}
+	return slices.Clip(names)
 }
 
 // fiveways returns the peer under test. If binary is "", it builds the binary from this module into
@@ -65,16 +91,38 @@ func fiveways(binary, dir string) (*peer, error) {
 
 // served returns the peer for a binary with the command line of Fiveways.
 func served(name, binary string) *peer {
-	p := &peer{name: name, command: func(dir string, port int) (*exec.Cmd, error) {
-		return exec.Command(binary, "serve", "--data", filepath.Join(dir, "data"), "--amqp", fmt.Sprintf("127.0.0.1:%d", port),
-			"--sql", "off", "--redis", "off", "--etcd", "off", "--http", "off", "--metrics", "off"), nil
-	}}
-	p.sql = oursForSQL(p, binary)
-	p.jobs = oursForJobs(p, binary)
-	p.etcd = oursForEtcd(p, binary)
-	p.semaphore = oursForSemaphores(p, binary)
+	p := &peer{name: name, command: serveCommand(binary, nil)}
+	p.servers = map[part]starter{
+		partSQL:       starterOf(p, binary, "sql"),
+		partJobs:      starterOf(p, binary, "redis"),
+		partEtcd:      starterOf(p, binary, "etcd"),
+		partSemaphore: starterOf(p, binary, "redis", "sql"),
+	}
 	p.management = oursForManagement(p, binary)
 	return p
+}
+
+// serveCommand starts `fiveways serve` with AMQP and with the listeners in on, by their flags.
+func serveCommand(binary string, on map[string]string, more ...string) command {
+	return func(dir string, port int) (*exec.Cmd, error) {
+		args := []string{"serve", "--data", filepath.Join(dir, "data"), "--amqp", fmt.Sprintf("127.0.0.1:%d", port)}
+		for _, listener := range []string{"sql", "redis", "etcd", "http", "metrics"} {
+			args = append(args, "--"+listener, cmp.Or(on[listener], "off"))
+		}
+		return exec.Command(binary, append(args, more...)...), nil
+	}
+}
+
+// freeAddresses returns unused addresses on loopback.
+func freeAddresses(n int) (addresses []string, err error) {
+	for range n {
+		port, err := daemon.FreePort()
+		if err != nil {
+			return nil, err
+		}
+		addresses = append(addresses, fmt.Sprintf("127.0.0.1:%d", port))
+	}
+	return addresses, nil
 }
 
 // lavinmq returns the peer for the binary that the variable LAVINMQ names, or nil if it is not set.

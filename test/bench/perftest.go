@@ -72,16 +72,14 @@ func perfTest(args ...string) runner {
 		}
 		seconds := strconv.Itoa(int(s.duration.Seconds()))
 		args := append([]string{"-cp", path, "com.rabbitmq.perf.PerfTest", "-h", "amqp://guest:guest@" + b.addr, "-z", seconds}, args...)
-		before, err := cpuTime(b.pid())
-		if err != nil {
-			return nil, err
-		}
 		cmd := exec.CommandContext(ctx, "java", args...)
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			return nil, fmt.Errorf("%w: %w\n%s", errPerfTest, err, out)
-		}
-		after, err := cpuTime(b.pid())
+		var out []byte
+		cpu, err := cpuDuring(b.cpu, func() (err error) {
+			if out, err = cmd.CombinedOutput(); err != nil {
+				err = fmt.Errorf("%w: %w\n%s", errPerfTest, err, out)
+			}
+			return err
+		})
 		if err != nil {
 			return nil, err
 		}
@@ -90,7 +88,7 @@ func perfTest(args ...string) runner {
 			return nil, err
 		}
 		received := v["received"] * s.duration.Truncate(time.Second).Seconds()
-		v["cpu"] = (after - before).Seconds() * microsPerSecond / received
+		v["cpu"] = cpu.Seconds() * microsPerSecond / received
 		v["cpu of PerfTest"] = (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds() * microsPerSecond / received
 		return v, nil
 	}

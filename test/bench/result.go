@@ -24,7 +24,7 @@ type result struct {
 }
 
 func newResult(c benchCase) *result {
-	return &result{Case: c.name, Title: c.title, metrics: c.metrics, part: c.part(), Samples: map[string]map[string][]float64{}, Failed: map[string]string{}}
+	return &result{Case: c.name, Title: c.title, metrics: c.metrics, part: c.part, Samples: map[string]map[string][]float64{}, Failed: map[string]string{}}
 }
 
 func (r *result) add(broker string, v values) {

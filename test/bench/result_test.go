@@ -5,7 +5,6 @@ import (
 	"io"
 	"strings"
 	"testing"
-	"time"
 )
 
 func TestTableJudgesMediansAgainstBars(t *testing.T) {
@@ -57,20 +56,6 @@ func TestMedianAndNumber(t *testing.T) {
 		if got := number(v); got != want {
 			t.Errorf("number(%v) = %q, want %q", v, got, want)
 		}
-	}
-}
-
-func TestParseProcess(t *testing.T) {
-	cpu, err := parseCPUTime([]byte("12 (a) b (c)) S 1 2 3 4 5 6 7 8 9 10 150 50 0 0"))
-	if err != nil || cpu != 2*time.Second {
-		t.Errorf("got %v, %v, want 2s", cpu, err)
-	}
-	if _, err := parseCPUTime([]byte("12 (a) S 1 2")); !errors.Is(err, errProcess) {
-		t.Errorf("short stat: got %v", err)
-	}
-	rss, err := parseResidentMB([]byte("Name:\tx\nVmHWM:\t 9 kB\nVmRSS:\t    1000 kB\n"))
-	if err != nil || rss != 1.024 {
-		t.Errorf("got %v, %v, want 1.024", rss, err)
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"path/filepath"
 	"time"
+
+	"fiveways.dev/fiveways/internal/bench/parallel"
 )
 
 const (
@@ -28,7 +30,7 @@ func idleConnections(n int64) runner {
 		c := newCrew()
 		defer c.stop()
 		start := time.Now()
-		err := inParallel(askers, func(worker int) error {
+		err := parallel.Do(ctx, askers, func(ctx context.Context, worker int) error {
 			from := &net.TCPAddr{IP: net.IPv4(127, 0, 0, byte(2+worker))}
 			for range n / askers {
 				k, err := dialFrom(from, b.addr)
@@ -49,7 +51,7 @@ func idleConnections(n int64) runner {
 		if err := c.wait(ctx, settleTime); err != nil {
 			return nil, err
 		}
-		rss, err := residentMB(b.pid())
+		rss, err := b.residentMB()
 		return values{"connects": rate, "rss": rss}, err
 	}
 }
@@ -75,16 +77,9 @@ func idle(ctx context.Context, b *broker, s settings) (values, error) {
 	if err := c.wait(ctx, settleTime); err != nil {
 		return nil, err
 	}
-	before, err := cpuTime(b.pid())
-	if err != nil {
-		return nil, err
-	}
 	took := idleTimes * s.duration
-	if err := c.wait(ctx, took); err != nil {
-		return nil, err
-	}
-	after, err := cpuTime(b.pid())
-	return values{"cpu": 100 * (after - before).Seconds() / took.Seconds()}, err
+	cpu, err := cpuDuring(b.cpu, func() error { return c.wait(ctx, took) })
+	return values{"cpu": 100 * cpu.Seconds() / took.Seconds()}, err
 }
 
 // emptyQueues declares n durable queues that stay empty.
@@ -100,7 +95,7 @@ func emptyQueues(n int64) runner {
 		if err := newCrew().wait(ctx, settleTime); err != nil {
 			return nil, err
 		}
-		rss, err := residentMB(b.pid())
+		rss, err := b.residentMB()
 		return values{"declares": rate, "rss": rss}, err
 	}
 }
@@ -156,7 +151,7 @@ func topicBindings(ctx context.Context, b *broker, s settings) (values, error) {
 	if err != nil {
 		return nil, err
 	}
-	rss, err := residentMB(b.pid())
+	rss, err := b.residentMB()
 	if err != nil {
 		return nil, err
 	}
@@ -233,7 +228,7 @@ func publishCost(ctx context.Context, b *broker, s settings, one func(dst []byte
 // connection sends many requests before it reads the answers.
 func askAll(ctx context.Context, b *broker, n int64, ask, answer methodID, args func(i int64) []byte) (float64, error) {
 	start := time.Now()
-	err := inParallel(askers, func(worker int) error {
+	err := parallel.Do(ctx, askers, func(ctx context.Context, worker int) error {
 		k, err := dialChannel(b.addr)
 		if err != nil {
 			return err
@@ -261,19 +256,4 @@ func askAll(ctx context.Context, b *broker, n int64, ask, answer methodID, args 
 		return nil
 	})
 	return float64(n) / time.Since(start).Seconds(), err
-}
-
-// inParallel runs f in n goroutines and returns an error of one of them.
-func inParallel(n int, f func(worker int) error) error {
-	results := make(chan error, n)
-	for i := range n {
-		go func() { results <- f(i) }()
-	}
-	var failure error
-	for range n {
-		if err := <-results; err != nil && failure == nil {
-			failure = err
-		}
-	}
-	return failure
 }

@@ -7,9 +7,6 @@ import (
 	"time"
 )
 
-// sqlRunner measures one case on a server started for it.
-type sqlRunner func(ctx context.Context, q *sqlServer, s settings) (values, error)
-
 // sqlBacklog is the number of messages that wait before a case that consumes them.
 const sqlBacklog = 100_000
 
@@ -39,22 +36,22 @@ func sqlCases() (all []benchCase) {
 		times   float64
 	}{{1, 1.5}, {4, 2.5}, {64, 4}} {
 		all = append(all, benchCase{name: fmt.Sprintf("sql-post-%d", c.clients), title: "post, " + clientsText(c.clients),
-			metrics: sqlMetrics(c.times), sql: sqlPost(c.clients), floor: true})
+			metrics: sqlMetrics(c.times), serve: sqlPost(c.clients), floor: true})
 	}
 	for _, clients := range []int{1, 4, 16} {
 		all = append(all, benchCase{name: fmt.Sprintf("sql-consume-%d", clients), title: "consume of a backlog of 100,000, " + clientsText(clients),
-			metrics: sqlMetrics(5), sql: sqlConsume(consumeOne, 1, clients), floor: true})
+			metrics: sqlMetrics(5), serve: sqlConsume(consumeOne, 1, clients), floor: true})
 	}
 	for _, clients := range []int{1, 4} {
 		all = append(all, benchCase{name: fmt.Sprintf("sql-consumen-%d", clients), title: "consumen(100) of a backlog of 100,000, " + clientsText(clients),
-			metrics: sqlMetrics(5), sql: sqlConsume(consumeSome, 100, clients), floor: true})
+			metrics: sqlMetrics(5), serve: sqlConsume(consumeSome, 100, clients), floor: true})
 	}
 	return append(all,
 		benchCase{name: "sql-passed", title: "post and consume before and after 10,000,000 messages have passed (PostgreSQL: 500,000), 4 clients",
-			once: true, sql: sqlPassed, metrics: []metric{
+			once: true, serve: sqlPassed, metrics: []metric{
 				{name: "before", unit: "msg/s", more: true}, {name: "after", unit: "msg/s", more: true},
 				{name: "kept", unit: "%", more: true, bar: limit(90)}, {name: "passing", unit: "msg/s", more: true}, {name: "memory", unit: "MB"}}},
-		benchCase{name: "sql-idle", title: "1,000 connections idle in a transaction, each holding a message", once: true, sql: sqlIdle,
+		benchCase{name: "sql-idle", title: "1,000 connections idle in a transaction, each holding a message", once: true, serve: sqlIdle,
 			metrics: []metric{
 				{name: "memory", unit: "MB", bar: limit(150)},
 				{name: "p50 of another client before", unit: "ms"}, {name: "p50 beside them", unit: "ms"},
@@ -73,34 +70,30 @@ func clientsText(n int) string {
 const warmUp = "1"
 
 // sqlPost measures single posts. All of them must be there afterwards.
-func sqlPost(clients int) sqlRunner {
-	return func(ctx context.Context, q *sqlServer, s settings) (values, error) {
+func sqlPost(clients int) serverRunner {
+	return func(ctx context.Context, q *server, s settings) (values, error) {
 		if _, err := q.exec(ctx, makeQueue); err != nil {
 			return nil, err
 		}
-		p := pgbench{dsn: q.dsn, script: postOne + ";\n", clients: clients}
+		p := pgbench{dsn: q.urls["sql"], script: postOne + ";\n", clients: clients}
 		warm, err := p.run(ctx, "-T", warmUp)
 		if err != nil {
 			return nil, err
 		}
-		before, err := q.usage()
+		var d done
+		cpu, err := cpuDuring(q.cpu, func() (err error) {
+			d, err = p.run(ctx, "-T", wholeSeconds(s.duration))
+			return err
+		})
 		if err != nil {
 			return nil, err
 		}
-		d, err := p.run(ctx, "-T", wholeSeconds(s.duration))
-		if err != nil {
-			return nil, err
-		}
-		after, err := q.usage()
-		if err != nil {
-			return nil, err
-		}
-		return values{"rate": d.rate, "cpu": microsEach(after.cpu-before.cpu, d.transactions)}, q.holds(ctx, warm.transactions+d.transactions)
+		return values{"rate": d.rate, "cpu": microsEach(cpu, d.transactions)}, q.holds(ctx, warm.transactions+d.transactions)
 	}
 }
 
 // holds returns an error unless there are exactly n messages. A null server has none.
-func (q *sqlServer) holds(ctx context.Context, n int64) error {
+func (q *server) holds(ctx context.Context, n int64) error {
 	if q.name == nameFloor {
 		return nil
 	}
@@ -111,16 +104,12 @@ func (q *sqlServer) holds(ctx context.Context, n int64) error {
 	return err
 }
 
-func microsEach(cpu time.Duration, n int64) float64 {
-	return float64(cpu) / float64(time.Microsecond) / float64(max(n, 1))
-}
-
 func wholeSeconds(d time.Duration) string {
 	return strconv.Itoa(max(1, int(d.Round(time.Second)/time.Second)))
 }
 
 // fill posts n messages.
-func (q *sqlServer) fill(ctx context.Context, n int64) error {
+func (q *server) fill(ctx context.Context, n int64) error {
 	if _, err := q.exec(ctx, makeQueue); err != nil {
 		return err
 	}
@@ -134,36 +123,34 @@ func (q *sqlServer) fill(ctx context.Context, n int64) error {
 
 // sqlConsume measures how a backlog is consumed, each messages per statement, until it is gone or
 // the time is over. Everything that was not counted as consumed must be there afterwards.
-func sqlConsume(statement string, each int64, clients int) sqlRunner {
-	return func(ctx context.Context, q *sqlServer, s settings) (values, error) {
+func sqlConsume(statement string, each int64, clients int) serverRunner {
+	return func(ctx context.Context, q *server, s settings) (values, error) {
 		left := s.scaled(sqlBacklog, each*int64(clients))
 		if err := q.fill(ctx, left); err != nil {
 			return nil, err
 		}
-		before, err := q.usage()
-		if err != nil {
-			return nil, err
-		}
-		p := pgbench{dsn: q.dsn, script: statement + ";\n", clients: clients}
+		p := pgbench{dsn: q.urls["sql"], script: statement + ";\n", clients: clients}
 		var took time.Duration
 		var taken int64
-		// pgbench cannot stop at an empty queue, so it gets a number of transactions: a few at
-		// first, then what fits into the time that is left.
-		for n := int64(20); left > 0 && took < s.duration*9/10; n = fitting(taken/each, took, s.duration-took, clients) {
-			n = min(n, left/each/int64(clients))
-			d, err := p.run(ctx, "-t", strconv.FormatInt(n, 10))
-			if err != nil {
-				return nil, err
+		cpu, err := cpuDuring(q.cpu, func() error {
+			// pgbench cannot stop at an empty queue, so it gets a number of transactions: a few at
+			// first, then what fits into the time that is left.
+			for n := int64(20); left > 0 && took < s.duration*9/10; n = fitting(taken/each, took, s.duration-took, clients) {
+				n = min(n, left/each/int64(clients))
+				d, err := p.run(ctx, "-t", strconv.FormatInt(n, 10))
+				if err != nil {
+					return err
+				}
+				took += time.Duration(float64(d.transactions) / d.rate * float64(time.Second))
+				taken += d.transactions * each
+				left -= d.transactions * each
 			}
-			took += time.Duration(float64(d.transactions) / d.rate * float64(time.Second))
-			taken += d.transactions * each
-			left -= d.transactions * each
-		}
-		after, err := q.usage()
+			return nil
+		})
 		if err != nil {
 			return nil, err
 		}
-		return values{"rate": float64(taken) / took.Seconds(), "cpu": microsEach(after.cpu-before.cpu, taken)}, q.holds(ctx, left)
+		return values{"rate": float64(taken) / took.Seconds(), "cpu": microsEach(cpu, taken)}, q.holds(ctx, left)
 	}
 }
 

@@ -2,11 +2,10 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"sync"
 	"time"
 
+	"fiveways.dev/fiveways/internal/bench/parallel"
 	"fiveways.dev/fiveways/internal/bench/sql"
 
 	"github.com/jackc/pgx/v5"
@@ -21,11 +20,11 @@ const (
 
 // sqlPassed measures post and consume on a fresh server and again after many messages have passed
 // through it.
-func sqlPassed(ctx context.Context, q *sqlServer, s settings) (values, error) {
+func sqlPassed(ctx context.Context, q *server, s settings) (values, error) {
 	if _, err := q.exec(ctx, makeQueue); err != nil {
 		return nil, err
 	}
-	p := pgbench{dsn: q.dsn, script: postOne + ";\n" + consumeOne + ";\n", clients: 4}
+	p := pgbench{dsn: q.urls["sql"], script: postOne + ";\n" + consumeOne + ";\n", clients: 4}
 	if _, err := p.run(ctx, "-T", warmUp); err != nil {
 		return nil, err
 	}
@@ -52,19 +51,13 @@ func sqlPassed(ctx context.Context, q *sqlServer, s settings) (values, error) {
 }
 
 // pass lets n messages through the queue, a thousand with each statement, over two connections.
-func (q *sqlServer) pass(ctx context.Context, n int64) error {
+func (q *server) pass(ctx context.Context, n int64) error {
 	const each, sides = 1000, 2
-	errs := make([]error, sides)
-	var wg sync.WaitGroup
-	for i := range errs {
-		wg.Go(func() { errs[i] = q.passSome(ctx, n/sides/each, each) })
-	}
-	wg.Wait()
-	return errors.Join(errs...)
+	return parallel.Do(ctx, sides, func(ctx context.Context, _ int) error { return q.passSome(ctx, n/sides/each, each) })
 }
 
-func (q *sqlServer) passSome(ctx context.Context, times, each int64) error {
-	conn, err := pgx.Connect(ctx, q.dsn)
+func (q *server) passSome(ctx context.Context, times, each int64) error {
+	conn, err := pgx.Connect(ctx, q.urls["sql"])
 	if err != nil {
 		return err
 	}
@@ -83,11 +76,11 @@ func (q *sqlServer) passSome(ctx context.Context, times, each int64) error {
 // sqlHolders is the number of connections that hold one message each.
 const sqlHolders = 1000
 
-// sqlIdle measures a client, first alone and then next to many connections that have consumed a
-// message and do nothing more.
-func sqlIdle(ctx context.Context, q *sqlServer, s settings) (values, error) {
+// sqlIdle measures another client before and beside many connections that have consumed a message
+// and do nothing more.
+func sqlIdle(ctx context.Context, q *server, s settings) (values, error) {
 	o := sql.DefaultOptions()
-	o.URL, o.Loads, o.Backlog, o.Duration = q.dsn, []string{"transaction"}, 1000, s.duration
+	o.URL, o.Loads, o.Backlog, o.Duration = q.urls["sql"], []string{"transaction"}, 1000, s.duration
 	before, err := sql.Run(ctx, o, nil)
 	if err != nil {
 		return nil, err
@@ -121,9 +114,9 @@ func sqlIdle(ctx context.Context, q *sqlServer, s settings) (values, error) {
 
 // hold opens n connections, each with a message in an open transaction. The result must be closed
 // even with an error.
-func (q *sqlServer) hold(ctx context.Context, n int64) (conns []*pgx.Conn, err error) {
+func (q *server) hold(ctx context.Context, n int64) (conns []*pgx.Conn, err error) {
 	for range n {
-		conn, err := pgx.Connect(ctx, q.dsn)
+		conn, err := pgx.Connect(ctx, q.urls["sql"])
 		if err != nil {
 			return conns, err
 		}

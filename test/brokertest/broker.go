@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"fiveways.dev/fiveways/internal/bench/process"
 )
 
 // startPatience is how long a broker may take from exec to its address line, recovery of its log
@@ -181,41 +183,31 @@ func (b *Broker) Stop() error {
 }
 
 // PeakRSS returns the peak resident memory of the process, in bytes.
-func (b *Broker) PeakRSS() (int64, error) { return b.memory("VmHWM") }
-
-// RSS returns the current resident memory of the process, in bytes.
-func (b *Broker) RSS() (int64, error) { return b.memory("VmRSS") }
-
-// CPU returns the CPU time of the process.
-func (b *Broker) CPU() (time.Duration, error) {
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", b.cmd.Process.Pid))
-	if err != nil {
-		return 0, fmt.Errorf("brokertest: cpu: %w", err)
-	}
-	_, fields, _ := bytes.Cut(stat, []byte(") ")) // the name of the program may contain spaces
-	var ticks int64
-	for _, field := range bytes.Fields(fields)[11:13] { // in user mode and in the kernel
-		n, err := strconv.ParseInt(string(field), 10, 64)
-		if err != nil {
-			return 0, fmt.Errorf("brokertest: cpu: %w", err)
-		}
-		ticks += n
-	}
-	return time.Duration(ticks) * (time.Second / 100), nil
-}
-
-// memory reads one of Linux's figures about the process's memory.
-func (b *Broker) memory(figure string) (int64, error) {
+func (b *Broker) PeakRSS() (int64, error) {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", b.cmd.Process.Pid))
 	if err != nil {
 		return 0, fmt.Errorf("brokertest: rss: %w", err)
 	}
-	m := regexp.MustCompile(figure + `:\s+(\d+) kB`).FindSubmatch(status)
+	m := peakRSS.FindSubmatch(status)
 	if m == nil {
-		return 0, fmt.Errorf("brokertest: rss: no %s in the status of the process", figure)
+		return 0, errors.New("brokertest: rss: no VmHWM in the status of the process")
 	}
 	kib, err := strconv.ParseInt(string(m[1]), 10, 64)
 	return kib << 10, err
+}
+
+var peakRSS = regexp.MustCompile(`VmHWM:\s+(\d+) kB`)
+
+// RSS returns the current resident memory of the process, in bytes.
+func (b *Broker) RSS() (int64, error) {
+	u, err := process.Read(b.cmd.Process.Pid)
+	return u.RSS, err
+}
+
+// CPU returns the CPU time of the process.
+func (b *Broker) CPU() (time.Duration, error) {
+	u, err := process.Read(b.cmd.Process.Pid)
+	return u.CPU, err
 }
 
 // tail keeps the last part of what is written to it.

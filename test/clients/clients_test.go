@@ -35,9 +35,7 @@ func runStreamsPage(t *testing.T) {
 	b := brokertest.Run(t)
 	program := filepath.Join(t.TempDir(), "page.py")
 	text := strings.ReplaceAll(blocks(t, "../../docs/features/streams.md", "python")[0], "amqp://guest:guest@localhost:5672/%2F", b.URL())
-	if err := os.WriteFile(program, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(program, []byte(text), 0o644))
 	prints(t, b, "1 b'event 1'\n2 b'event 2'\n", ".venv/bin/python", program)
 }
 
@@ -57,9 +55,7 @@ func TestJava(t *testing.T) {
 func classPath(t *testing.T) string {
 	t.Helper()
 	libraries, err := os.ReadFile("java/.build/classpath")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return "CLASSPATH=java/.build/classes:" + string(libraries)
 }
 
@@ -131,5 +127,13 @@ func runScript(t *testing.T, url string, env []string, interpreter, script strin
 	cmd.Env = append(cmd.Env, env...)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// must fails the test at once if there is an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -52,9 +52,7 @@ func TestEtcdExamples(t *testing.T) {
 	check("java", func(t *testing.T) []string {
 		setUp(t, "java", "java", "javac", "mvn")
 		classPath, err := os.ReadFile("java/.build/classpath")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return []string{"java", "-cp", string(classPath), folder + "java/Sums.java"}
 	})
 }

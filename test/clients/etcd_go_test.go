@@ -31,9 +31,7 @@ func TestEtcdGo(t *testing.T) {
 func etcdClient(t *testing.T, addr string) *clientv3.Client {
 	t.Helper()
 	c, err := clientv3.New(clientv3.Config{Endpoints: []string{addr}, Logger: zap.NewNop()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { c.Close() })
 	return c
 }
@@ -41,9 +39,7 @@ func etcdClient(t *testing.T, addr string) *clientv3.Client {
 func goEtcdSession(t *testing.T, c *clientv3.Client) *concurrency.Session {
 	t.Helper()
 	s, err := concurrency.NewSession(c, concurrency.WithTTL(60))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return s
 }
 
@@ -80,15 +76,11 @@ func goEtcdMutex(ctx context.Context, t *testing.T, c *clientv3.Client) {
 	}
 	working.Wait()
 	r, err := c.Get(ctx, "go/n")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	told(t, string(r.Kvs[0].Value), nil, strconv.Itoa(workers*rounds))
 	one, two := goEtcdSession(t, c), goEtcdSession(t, c)
 	defer two.Close()
-	if err := concurrency.NewMutex(one, "go/mutex").Lock(ctx); err != nil {
-		t.Fatal(err)
-	}
+	must(t, concurrency.NewMutex(one, "go/mutex").Lock(ctx))
 	if err := concurrency.NewMutex(two, "go/mutex").TryLock(ctx); !errors.Is(err, concurrency.ErrLocked) {
 		t.Errorf("a lock that is held: %v", err)
 	}
@@ -104,9 +96,7 @@ func goEtcdElection(ctx context.Context, t *testing.T, c *clientv3.Client) {
 	one, two := goEtcdSession(t, c), goEtcdSession(t, c)
 	defer two.Close()
 	first, next := concurrency.NewElection(one, "go/election"), concurrency.NewElection(two, "go/election")
-	if err := first.Campaign(ctx, "first"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, first.Campaign(ctx, "first"))
 	watching, cancel := context.WithCancel(ctx)
 	defer cancel()
 	leaders := next.Observe(watching)
@@ -156,9 +146,7 @@ func goEtcdSTM(ctx context.Context, t *testing.T, c *clientv3.Client) {
 	}
 	working.Wait()
 	all, err := c.Get(ctx, "go/account/", clientv3.WithPrefix())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	sum := 0
 	for _, kv := range all.Kvs {
 		n, _ := strconv.Atoi(string(kv.Value))
@@ -181,9 +169,7 @@ func goEtcdQueue(ctx context.Context, t *testing.T, c, other *clientv3.Client) {
 	}
 	for _, want := range []string{"true", "false"} {
 		r, err := move()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		told(t, r.Succeeded, nil, want)
 	}
 	answer := (<-answers).Events[0].Kv
@@ -192,8 +178,6 @@ func goEtcdQueue(ctx context.Context, t *testing.T, c, other *clientv3.Client) {
 		t.Errorf("key %q", answer.Key)
 	}
 	r, err := other.Delete(ctx, string(answer.Key))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	told(t, r.Deleted, nil, "1")
 }

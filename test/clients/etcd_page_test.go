@@ -27,9 +27,7 @@ func TestEtcdPages(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			page := "../../docs/protocols/" + name
 			text, err := os.ReadFile(page)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			typed := etcdSteps(string(text))
 			if len(typed) < 5 {
 				t.Fatalf("found only %d steps", len(typed))
@@ -47,9 +45,7 @@ func TestEtcdPages(t *testing.T) {
 				end = step.at + len(step.output)
 			}
 			if *rewriteEtcdPages {
-				if err := os.WriteFile(page, []byte(changed+string(text[end:])), 0o644); err != nil {
-					t.Fatal(err)
-				}
+				must(t, os.WriteFile(page, []byte(changed+string(text[end:])), 0o644))
 			}
 		})
 	}
@@ -197,9 +193,7 @@ func (s *etcdSession) watch(t *testing.T, command string) *watching {
 	}()
 	cmd := s.shell("exec " + command)
 	cmd.Stdout, cmd.Stderr = w, w
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, cmd.Start())
 	t.Cleanup(func() {
 		cmd.Process.Kill()
 		cmd.Wait()
@@ -211,13 +205,9 @@ func (s *etcdSession) watch(t *testing.T, command string) *watching {
 func (s *etcdSession) watches(t *testing.T) string {
 	t.Helper()
 	answer, err := http.Get("http://" + s.addr + "/metrics")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer answer.Body.Close()
 	text, err := io.ReadAll(answer.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return strings.Join(watchesBegun.FindAllString(string(text), -1), "\n")
 }

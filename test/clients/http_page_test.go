@@ -33,9 +33,7 @@ func TestHTTPPage(t *testing.T) {
 	}
 	const page = "../../docs/protocols/http.md"
 	text, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	ctx, cancel := context.WithTimeout(t.Context(), scriptPatience)
 	defer cancel()
 	addr := brokertest.Run(t, "--http", "127.0.0.1:0").HTTPAddr()
@@ -61,9 +59,7 @@ func TestHTTPPage(t *testing.T) {
 	if got := out.String(); got != string(text) {
 		t.Errorf("the page would be\n%s", got)
 		if *rewriteHTTPPage {
-			if err := os.WriteFile(page, []byte(got), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.WriteFile(page, []byte(got), 0o644))
 		}
 	}
 }

@@ -28,9 +28,7 @@ func TestCeleryLeavesNothingBehind(t *testing.T) {
 	mark := "FIVEWAYS_TEST_MARK=" + t.TempDir()
 	sh := exec.Command("sh", "-c", ".venv-celery/bin/python celery/celery_late.py & wait")
 	sh.Env = append(os.Environ(), "AMQP_URL="+broker.URL(), "PYTHONDONTWRITEBYTECODE=1", mark)
-	if err := sh.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, sh.Start())
 	worker := func() bool {
 		return slices.ContainsFunc(marked(mark), func(cmdline []byte) bool { return bytes.Contains(cmdline, []byte("\x00worker\x00")) })
 	}

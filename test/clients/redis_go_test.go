@@ -98,9 +98,7 @@ func goStreams(t *testing.T, r *redis.Client) {
 	ctx := t.Context()
 	told(t, "", r.Del(ctx, "go.stream").Err(), "")
 	id, err := r.XAdd(ctx, &redis.XAddArgs{Stream: "go.stream", Values: []string{"n", "1"}}).Result()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	n, err := r.XLen(ctx, "go.stream").Result()
 	told(t, n, err, "1")
 	s, err := r.XGroupCreate(ctx, "go.stream", "g", "0").Result()

@@ -46,9 +46,7 @@ func TestRedisJava(t *testing.T) {
 // TestRedisGo uses go-redis in both versions of the protocol.
 func TestRedisGo(t *testing.T) {
 	o, err := redis.ParseURL(redisURL(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, version := range []int{2, 3} {
 		o.Protocol, o.ClientName = version, "go"
 		r := redis.NewClient(o)

@@ -38,9 +38,7 @@ func TestSemaphorePage(t *testing.T) {
 	b := brokertest.Run(t, "--redis", "127.0.0.1:0")
 	program := filepath.Join(t.TempDir(), "page.py")
 	text := strings.ReplaceAll(blocks(t, page, "python")[0], "amqp://guest:guest@127.0.0.1:5672/%2F", b.URL())
-	if err := os.WriteFile(program, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(program, []byte(text), 0o644))
 	prints(t, b, blocks(t, page, "")[0], ".venv/bin/python", program)
 }
 
@@ -48,9 +46,7 @@ func TestSemaphorePage(t *testing.T) {
 func blocks(t *testing.T, page, language string) (found []string) {
 	t.Helper()
 	text, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	parts := strings.Split(string(text), "```")
 	for i := 1; i < len(parts); i += 2 {
 		if head, block, _ := strings.Cut(parts[i], "\n"); head == language {

@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"iter"
 	"math/rand/v2"
-	"os"
 	"regexp"
 	"strconv"
 	"strings"
 	"testing"
 
 	"fiveways.dev/fiveways/test/etcd/duel"
+	"fiveways.dev/fiveways/test/seeded"
 )
 
 // The number of operations in a sequence, and the default number of sequences.
@@ -20,27 +20,13 @@ const sequenceOps, sequences = 500, 6
 // both servers. ETCD_SEED and ETCD_TIMES select other and more sequences.
 func TestRandom(t *testing.T) {
 	d := both(t)
-	seed, times := number(t, "ETCD_SEED", 1), number(t, "ETCD_TIMES", 1)
+	seed, times := seeded.Number(t, "ETCD_SEED", 1), seeded.Number(t, "ETCD_TIMES", 1)
 	for i := range sequences * times {
 		g := &generator{rng: rand.New(rand.NewPCG(seed, i)), revision: d.Revision}
 		if !d.Play(fmt.Sprintf("seed %d, sequence %d", seed, i), g.steps()) {
 			return
 		}
 	}
-}
-
-// number returns an integer from the environment.
-func number(t testing.TB, name string, unset uint64) uint64 {
-	t.Helper()
-	text := os.Getenv(name)
-	if text == "" {
-		return unset
-	}
-	n, err := strconv.ParseUint(text, 10, 64)
-	if err != nil {
-		t.Fatalf("%s: %v", name, err)
-	}
-	return n
 }
 
 // generator generates meaningful operations: it knows the revision of the store, and the leases and

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"testing"
 
-	"fiveways.dev/fiveways/test/redis/duel"
+	"fiveways.dev/fiveways/test/seeded"
 )
 
 // generator generates steps. It knows what was taken, so that most reports come from the job's
@@ -60,7 +60,7 @@ func (g *generator) next() step {
 // TestRandom runs JOBS_STEPS (default 5000) random steps and regularly asks for the status of all
 // ids.
 func TestRandom(t *testing.T) {
-	seed, steps := duel.Number(t, "JOBS_SEED", 1), int(duel.Number(t, "JOBS_STEPS", 5000))
+	seed, steps := seeded.Number(t, "JOBS_SEED", 1), int(seeded.Number(t, "JOBS_STEPS", 5000))
 	g := &generator{rng: rand.New(rand.NewPCG(seed, 7))}
 	p := newPlayer(t, sides(t)...)
 	counts := map[string]int{}

@@ -50,13 +50,9 @@ func TestAcross(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			conn := n.ends["amqp"].(*amqpEnd).conn
 			ch, err := conn.Channel()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			defer ch.Close()
-			if err := ch.Confirm(false); err != nil {
-				t.Fatal(err)
-			}
+			must(t, ch.Confirm(false))
 			mine := *n
 			mine.t = t
 			across[name](t, &quartet{&mine, &amqpEnd{conn, ch}, n.ends["sql"].(*sqlEnd), n.ends["jobs"].(*jobsEnd).r, n.ends["etcd"].(*etcdEnd), n.ends["http"].(*httpEnd)})
@@ -69,17 +65,13 @@ func TestAcross(t *testing.T) {
 func removeAll(t *testing.T, conn *amqp.Connection) {
 	t.Helper()
 	ch, err := conn.Channel()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer ch.Close()
 	for _, name := range []string{"q", "r", "s", "dead", "letters", "orders", "orders.cold", "grouped", "news"} {
 		if _, err := ch.QueueDelete(name, false, false, false); err != nil {
 			t.Fatal(err)
 		}
-		if err := ch.ExchangeDelete(name, false, false); err != nil {
-			t.Fatal(err)
-		}
+		must(t, ch.ExchangeDelete(name, false, false))
 	}
 }
 

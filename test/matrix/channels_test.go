@@ -14,16 +14,10 @@ import (
 func channels(t *testing.T, n *quartet) {
 	n.query("select mbus4.create_queue('news', 4)")
 	own, err := n.amqp.ch.QueueDeclare("", false, true, true, false, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := n.amqp.ch.QueueBind(own.Name, "", "news", false, nil); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, n.amqp.ch.QueueBind(own.Name, "", "news", false, nil))
 	consumed, err := n.amqp.ch.Consume(own.Name, "", true, false, false, false, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	channel, pattern := n.r.Subscribe(t.Context(), "news"), n.r.PSubscribe(t.Context(), "n*")
 	defer channel.Close()
 	defer pattern.Close()
@@ -116,16 +110,12 @@ func streamsOfAll(t *testing.T, n *quartet) {
 	}
 	n.tells("1", "XTRIM", "s", "MAXLEN", 0)
 
-	if err := n.r.XAdd(ctx, &redis.XAddArgs{Stream: "s", Values: []string{"body", "b", "z", "1", "a", "2"}}).Err(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, n.r.XAdd(ctx, &redis.XAddArgs{Stream: "s", Values: []string{"body", "b", "z", "1", "a", "2"}}).Err())
 	d := n.get("s")
 	if string(d.Body) != "b" || d.DeliveryMode != 2 || d.RoutingKey != "s" || len(d.Headers) != 2 || d.Headers["z"] != "1" || d.Headers["a"] != "2" {
 		t.Errorf("%+v", d)
 	}
-	if err := d.Nack(false, true); err != nil {
-		t.Fatal(err)
-	}
+	must(t, d.Nack(false, true))
 	n.tells("1", "XLEN", "s")
 	n.eventually("SQL can have it", func() bool {
 		m, ok, err := n.sql.take(ctx, "s")
@@ -156,9 +146,7 @@ func listsOfAll(t *testing.T, n *quartet) {
 	n.tells("0", "LLEN", "q")      // a message held by a consumer is not visible
 	n.tells("none", "TYPE", "q")   // nor is the list
 	n.tells("[]", "JOB.TAKE", "q") // nor is a job
-	if err := d.Nack(false, true); err != nil {
-		t.Fatal(err)
-	}
+	must(t, d.Nack(false, true))
 	n.eventually("it is back", func() bool { return n.do("LLEN", "q") == "1" })
 	got = append(got, n.do("RPOP", "q"), n.sqlBody("r"), string(n.get("r").Body))
 	if want := []string{"2", "3", "4", "4", "1", "5"}; !slices.Equal(got, want) {

@@ -51,9 +51,7 @@ func messagesAreJobs(t *testing.T, n *quartet) {
 	n.tells("LOCKED job 'm2' is locked", "JOB.CANCEL", "q", "m2")
 	n.tells("[added m2]", "JOB.ENQUEUE", "q", "again", "ID", "m2", "REQUEUE")
 	n.tells("locked-with-requeue", "JOB.STATUS", "q", "m2")
-	if err := d.Ack(false); err != nil {
-		t.Fatal(err)
-	}
+	must(t, d.Ack(false))
 	n.eventually("the second version is queued", func() bool { return n.do("JOB.STATUS", "q", "m2") == "queued" })
 	if j := n.lease("q"); j.body != "next" || j.mid != "m3" {
 		t.Errorf("%+v", j)
@@ -76,17 +74,13 @@ func jobsAreMessages(t *testing.T, n *quartet) {
 		d.Headers["lang"] != "en" || d.Headers["x-lock-ms"] != int64(9000) || first < before || len(d.Headers) != 3 {
 		t.Errorf("%+v", d)
 	}
-	if err := d.Nack(false, true); err != nil {
-		t.Fatal(err)
-	}
+	must(t, d.Nack(false, true))
 	n.eventually("it is back", func() bool { return n.do("JOB.STATUS", "q", "j1") == "queued" })
 	var properties, headers, data pairs
 	var iid string
 	err := n.sql.conn.QueryRow(t.Context(), `select iid, akeys(data), avals(data), akeys(headers), avals(headers), akeys(properties), avals(properties)
 		from mbus4.consume('q')`).Scan(&iid, &data.keys, &data.values, &headers.keys, &headers.values, &properties.keys, &properties.values)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if iid != "j1" || *data.get("body") != "b" || *properties.get("lang") != "en" || *properties.get("x-lock-ms") != "9000" || *headers.get("priority") != "4" ||
 		*headers.get("expiration") != "600000" {
 		t.Errorf("%s %v %v %v", iid, data, headers, properties)
@@ -108,9 +102,7 @@ func attempts(t *testing.T, n *quartet) {
 	if d.Redelivered || d.Headers["x-delivery-count"] != nil {
 		t.Errorf("%+v", d)
 	}
-	if err := d.Nack(false, true); err != nil {
-		t.Fatal(err)
-	}
+	must(t, d.Nack(false, true))
 	n.eventually("AMQP gave it back", func() bool { return n.do("JOB.STATUS", "q", "j") == "queued" })
 	j := n.lease("q")
 	n.tells("OK", "JOB.RETRY", "q", "j", j.token)
@@ -124,9 +116,7 @@ func attempts(t *testing.T, n *quartet) {
 	if !d.Redelivered || d.Headers["x-delivery-count"] != int64(3) || j.attempt != 3 {
 		t.Errorf("%+v, attempt %d", d, j.attempt)
 	}
-	if err := d.Ack(false); err != nil {
-		t.Fatal(err)
-	}
+	must(t, d.Ack(false))
 	n.eventually("it is done", func() bool { return n.do("JOB.STATUS", "q", "j") != "locked" })
 	n.tells("0", "LLEN", "q")
 }
@@ -167,9 +157,7 @@ func transactionsHoldJobs(t *testing.T, n *quartet) {
 func deadJobs(t *testing.T, n *quartet) {
 	n.query("select mbus4.create_queue('dead', 4)") // with an exchange of that name
 	n.declare("letters", nil)
-	if err := n.amqp.ch.QueueBind("letters", "", "dead", false, nil); err != nil {
-		t.Fatal(err)
-	}
+	must(t, n.amqp.ch.QueueBind("letters", "", "dead", false, nil))
 	n.declare("q", amqp.Table{"x-dead-letter-exchange": "dead", "x-delivery-limit": int32(1)})
 	for _, c := range []struct {
 		reason string
@@ -202,9 +190,7 @@ func deadJobs(t *testing.T, n *quartet) {
 		if why, _ := d.Headers["x-error"].(string); (why == "no such address") != (c.reason == "rejected") {
 			t.Errorf("%s: x-error %q", c.reason, why)
 		}
-		if err := d.Ack(false); err != nil {
-			t.Fatal(err)
-		}
+		must(t, d.Ack(false))
 		m, ok, err := n.sql.take(t.Context(), "dead")
 		if err != nil || !ok || m.id != "j" || string(m.body) != "b" || m.header("x-first-death-reason") != c.reason || m.header("lang") != "en" ||
 			(m.header("x-error") == "no such address") != (c.reason == "rejected") {
@@ -247,9 +233,7 @@ func waiters(t *testing.T, n *quartet) {
 		}
 	}
 	consumed, err := n.amqp.ch.ConsumeWithContext(ctx, "q", "", true, false, false, false, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for by, send := range send {
 		send("hello by " + by)
 		if d := <-consumed; string(d.Body) != "hello by "+by {
@@ -262,9 +246,7 @@ func waiters(t *testing.T, n *quartet) {
 		return err == nil && q.Consumers == 0
 	})
 	watch, _, err := n.etcd.consume(t.Context(), "q", "w")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for by, send := range send {
 		send("hello by " + by)
 		e := n.event(watch)
@@ -280,9 +262,7 @@ func waiters(t *testing.T, n *quartet) {
 func selectorsAndGroups(t *testing.T, n *quartet) {
 	n.declare("q", nil)
 	mails, err := n.amqp.ch.Consume("q", "", true, false, false, false, amqp.Table{"x-selector": "kind = 'mail'"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for i, kind := range []string{"video", "mail"} {
 		n.do("JOB.ENQUEUE", "q", kind, "ID", fmt.Sprint("j", i), "HEADERS", "kind", kind)
 	}

@@ -85,9 +85,7 @@ func messagesAreKeys(t *testing.T, n *quartet) {
 
 	d := n.get("q")
 	n.reads("q", all...)
-	if err := d.Ack(false); err != nil {
-		t.Fatal(err)
-	}
+	must(t, d.Ack(false))
 	n.reads("q", all[1:]...)
 	if got := n.do("RPOP", "q"); got != "two" {
 		t.Errorf("RPOP got %s", got)
@@ -124,9 +122,7 @@ func keysAreMessages(t *testing.T, n *quartet) {
 		t.Errorf("%+v", d)
 	}
 	n.tells("locked", "JOB.STATUS", "q", "k/1")
-	if err := d.Nack(false, true); err != nil {
-		t.Fatal(err)
-	}
+	must(t, d.Nack(false, true))
 	n.eventually("it is back", func() bool { return n.do("JOB.STATUS", "q", "k/1") == "queued" })
 	n.tells("ALREADYQUEUED job 'k/1' is already queued", "JOB.ENQUEUE", "q", "x", "ID", "k/1")
 	j := n.lease("q")
@@ -157,9 +153,7 @@ func heldByOne(t *testing.T, n *quartet) {
 	n.tells("[added j]", "JOB.ENQUEUE", "q", "one", "ID", "j")
 	n.put("/q/q/p/k", "two")
 	watch, prefix, err := n.etcd.consume(t.Context(), "q", "w")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	e := n.event(watch)
 	if string(e.Kv.Value) != "one" || !strings.HasSuffix(string(e.Kv.Key), "/j") {
 		t.Errorf("%v", e.Kv)
@@ -186,12 +180,8 @@ func heldByOne(t *testing.T, n *quartet) {
 	// The other direction: a watch waits while another consumer holds the message, and gets it
 	// afterwards.
 	watch, _, err = n.etcd.consume(t.Context(), "q", "v")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := d.Nack(false, true); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, d.Nack(false, true))
 	e = n.event(watch)
 	n.del(string(e.Kv.Key), 1)
 	n.tells("nil", "JOB.STATUS", "q", "j")
@@ -206,9 +196,7 @@ func transactionsOfKeys(t *testing.T, n *quartet) {
 	ctx := t.Context()
 	n.tells("[added j]", "JOB.ENQUEUE", "q", "in", "ID", "j")
 	watch, _, err := n.etcd.consume(ctx, "q", "w")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	e := n.event(watch)
 	key := string(e.Kv.Key)
 	txn := func(mark string) (bool, error) {
@@ -294,9 +282,7 @@ func deadKeys(t *testing.T, n *quartet) {
 	}
 	n.reads("dead", "k0=0")
 	d := n.get("q")
-	if err := d.Reject(false); err != nil {
-		t.Fatal(err)
-	}
+	must(t, d.Reject(false))
 	n.reads("dead", "k0=0", "k1=1")
 	j := n.lease("q")
 	n.tells("OK", "JOB.FAIL", "q", j.mid, j.token)

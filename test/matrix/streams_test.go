@@ -18,9 +18,7 @@ func TestStream(t *testing.T) {
 	n := start(t)
 	c := dialAMQP091(t, n)
 	ch, err := c.Channel()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := ch.QueueDeclare(name, true, false, false, false, amqp.Table{"x-queue-type": "stream"}); err != nil {
 		t.Fatal(err)
 	}
@@ -43,9 +41,7 @@ func TestStream(t *testing.T) {
 		}
 		want = append(want, fmt.Sprint(len(want), " ", p.name))
 	}
-	if err := r.XAdd(t.Context(), &redis.XAddArgs{Stream: name, Values: []string{"body", "redis"}}).Err(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, r.XAdd(t.Context(), &redis.XAddArgs{Stream: name, Values: []string{"body", "redis"}}).Err())
 	want = append(want, fmt.Sprint(len(want), " redis"))
 	for range 2 {
 		same(t, "AMQP", readStream(t, n, name, len(want)), want)
@@ -72,9 +68,7 @@ func TestStream(t *testing.T) {
 func dialAMQP091(t *testing.T, n *node) *amqp.Connection {
 	t.Helper()
 	c, err := amqp.Dial(n.b.URL())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { c.Close() }) //nolint:errcheck // it may be closed already
 	return c
 }
@@ -92,25 +86,17 @@ func readStream(t *testing.T, n *node, name string, want int) (got []string) {
 	c := dialAMQP091(t, n)
 	defer c.Close()
 	ch, err := c.Channel()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := ch.Qos(2, 0, false); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, ch.Qos(2, 0, false))
 	ds, err := ch.Consume(name, "", false, false, false, false, amqp.Table{"x-stream-offset": "first"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for len(got) < want {
 		d, ok := <-ds
 		if !ok {
 			t.Fatal("the reader has ended")
 		}
 		got = append(got, fmt.Sprintf("%v %s", d.Headers["x-stream-offset"], d.Body))
-		if err := d.Ack(false); err != nil {
-			t.Fatal(err)
-		}
+		must(t, d.Ack(false))
 	}
 	return got
 }

@@ -55,9 +55,7 @@ func writeNext(t *testing.T, lines []string) {
 	if err == nil && len(lines) > 0 {
 		err = os.WriteFile(apiNext, []byte(strings.Join(lines, "\n")+"\n"), 0o644)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 }
 
 // apiLines returns the lines of a file, or none if it does not exist.
@@ -81,9 +79,7 @@ func publicSurface(t *testing.T) (lines []string) {
 			}
 			return err
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 	}
 	slices.Sort(lines)
 	return lines
@@ -101,9 +97,7 @@ func surface(t *testing.T, name, dir string) (lines []string) {
 	}
 	for _, file := range pkg.GoFiles {
 		tree, err := parser.ParseFile(token.NewFileSet(), filepath.Join(dir, file), nil, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		ast.FileExports(tree)
 		for _, d := range tree.Decls {
 			for _, line := range declared(d) {
@@ -224,9 +218,7 @@ func interfaceSource(i *ast.InterfaceType) string {
 func TestSurface(t *testing.T) {
 	of := func(code string) string {
 		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, "a.go"), []byte("package p\n"+code), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(dir, "a.go"), []byte("package p\n"+code), 0o600))
 		return strings.Join(surface(t, "p", dir), "\n")
 	}
 	for code, want := range map[string]string{

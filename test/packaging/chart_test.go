@@ -79,9 +79,7 @@ func rendered(t *testing.T, tool string, values ...string) map[string]*object {
 		t.Fatalf("%v: %v\n%s", values, err, err.(*exec.ExitError).Stderr)
 	}
 	var all []*object
-	if err := json.Unmarshal(out, &all); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(out, &all))
 	byName := map[string]*object{}
 	for _, o := range all {
 		byName[o.Kind+" "+o.Metadata.Name] = o

@@ -72,9 +72,7 @@ func composed(t *testing.T, tool, file string) map[string]*service {
 	if err == nil {
 		err = json.Unmarshal(out, &project)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return project.Services
 }
 

@@ -89,9 +89,7 @@ func TestPackageLives(t *testing.T) {
 	mode := func(path string) fs.FileMode {
 		t.Helper()
 		info, err := os.Stat(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return info.Mode().Perm()
 	}
 	const data, settings = "/var/lib/fiveways", "/etc/fiveways/fiveways.toml"
@@ -133,12 +131,8 @@ func served(t *testing.T, do func()) {
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
 	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, cmd.Start())
 	defer cmd.Process.Kill() //nolint:errcheck // fails only if it has exited
 	lines := bufio.NewScanner(stdout)
 	ready := false

@@ -16,9 +16,7 @@ import (
 func instructions(t *testing.T, path string) (all []string) {
 	t.Helper()
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	joined := strings.ReplaceAll(regexp.MustCompile(`(?m)^\s*#.*\n`).ReplaceAllString(string(text), ""), "\\\n", " ")
 	for line := range strings.Lines(joined) {
 		if line = strings.TrimSpace(line); line != "" {
@@ -140,9 +138,7 @@ func TestDockerfileFits(t *testing.T) {
 		t.Errorf("%v\n%s", err, out)
 	}
 	modules, err := os.ReadFile("../../go.mod")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_, rest, _ := strings.Cut(string(modules), "\ngo ")
 	version := regexp.MustCompile(`^\d+\.\d+`).FindString(rest)
 	if lines := instructions(t, "../../deploy/docker/Dockerfile"); !slices.ContainsFunc(lines, func(l string) bool { return strings.HasPrefix(l, "FROM golang:"+version) }) {
@@ -153,17 +149,21 @@ func TestDockerfileFits(t *testing.T) {
 func TestUnit(t *testing.T) {
 	needs(t, "systemd-analyze")
 	unit, err := os.ReadFile("../../deploy/systemd/fiveways.service")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	// The check needs the program and, for a manual page, man.
 	text := strings.ReplaceAll(string(unit), "/usr/bin/fiveways", brokertest.Binary(t))
 	text = regexp.MustCompile(`(?m)^Documentation=.*\n`).ReplaceAllString(text, "")
 	path := filepath.Join(t.TempDir(), "fiveways.service")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, []byte(text), 0o600))
 	if out := output(t, "systemd-analyze", "verify", path); strings.TrimSpace(out) != "" {
 		t.Errorf("systemd-analyze verify: %s", out)
+	}
+}
+
+// must fails the test at once if there is an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -72,9 +72,7 @@ func TestImage(t *testing.T) {
 	}
 	_ = lives.Body.Close()
 	res, err := http.Get("http://wrong:wrong@" + addresses["http"] + "/api/overview")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer func() { _ = res.Body.Close() }()
 	if l := next(t, log); l.Level != "WARN" {
 		t.Errorf("a failed login is logged as %+v", l)

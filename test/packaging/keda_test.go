@@ -32,9 +32,7 @@ type kedaQueue struct {
 func setting(t *testing.T, key string) string {
 	t.Helper()
 	text, err := os.ReadFile(scaledObject)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	m := regexp.MustCompile(`(?m)^ +` + key + `: "?([^" #\n]+)`).FindStringSubmatch(string(text))
 	if m == nil {
 		t.Fatalf("the example has no %s", key)
@@ -47,13 +45,9 @@ func setting(t *testing.T, key string) string {
 func commented(t *testing.T, file, data string) {
 	t.Helper()
 	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	path := t.TempDir()
-	if err := os.Symlink(brokertest.Binary(t), filepath.Join(path, "fiveways")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Symlink(brokertest.Binary(t), filepath.Join(path, "fiveways")))
 	t.Setenv("PATH", path+":"+os.Getenv("PATH"))
 	t.Setenv("FIVEWAYS_DATA", data)
 	for _, line := range regexp.MustCompile(`(?m)^#   (.*)$`).FindAllStringSubmatch(string(text), -1) {
@@ -67,15 +61,11 @@ func commented(t *testing.T, file, data string) {
 func TestKEDA(t *testing.T) {
 	data := t.TempDir()
 	b, err := brokertest.Start(t.Context(), data, "--http", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(b.Kill)
 	commented(t, scaledObject, data)
 	host, err := url.Parse(setting(t, "host"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	host.Host, host.Path = b.HTTPAddr(), ""
 	name, channel := setting(t, "queueName"), filled(t, b.URL(), setting(t, "queueName"))
 
@@ -102,9 +92,7 @@ func TestKEDA(t *testing.T) {
 func filled(t *testing.T, broker, queue string) *amqp.Channel {
 	t.Helper()
 	conn, err := amqp.Dial(broker)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
 	ch, err := conn.Channel()
 	if err == nil {
@@ -125,9 +113,7 @@ func filled(t *testing.T, broker, queue string) *amqp.Channel {
 	if err == nil {
 		_, _, err = ch.Get(queue, false)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return ch
 }
 
@@ -135,9 +121,7 @@ func filled(t *testing.T, broker, queue string) *amqp.Channel {
 func getAs(t *testing.T, from string, into any) {
 	t.Helper()
 	res, err := http.Get(from)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer func() { _ = res.Body.Close() }()
 	if err := json.NewDecoder(res.Body).Decode(into); err != nil || res.StatusCode != http.StatusOK {
 		t.Fatalf("%s: %d, %v", from, res.StatusCode, err)

@@ -25,9 +25,7 @@ func in(t *testing.T, dir, name string, args ...string) string {
 func root(t *testing.T) string {
 	t.Helper()
 	path, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return path
 }
 
@@ -35,17 +33,13 @@ func root(t *testing.T) string {
 // built in its own module, with this checkout in place of the module.
 func TestImport(t *testing.T) {
 	page, err := os.ReadFile("../../docs/features/embedding.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	blocks := regexp.MustCompile("(?s)```go\n(.*?)```\n\n```\n(.*?)```").FindStringSubmatch(string(page))
 	if blocks == nil {
 		t.Fatal("the page has no program with its output")
 	}
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "main.go"), []byte(blocks[1]), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(dir, "main.go"), []byte(blocks[1]), 0o600))
 	in(t, dir, "go", "mod", "init", "example.com/program")
 	in(t, dir, "go", "mod", "edit", "-replace", modulePath(t)+"="+root(t))
 	tidy := exec.Command("go", "mod", "tidy") // may need the network

@@ -42,9 +42,7 @@ func TestNotices(t *testing.T) {
 	}
 	want := format(found)
 	if *update {
-		if err := os.WriteFile(notices, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(notices, []byte(want), 0o644))
 	}
 	if got, err := os.ReadFile(notices); err != nil || string(got) != want {
 		t.Errorf("THIRD-PARTY-NOTICES is not that of the modules that are linked now: `make notices` writes it (%v)", err)
@@ -72,9 +70,7 @@ func collect(t *testing.T) (found []notice, complaints []string) {
 		add(name, linked[name].dir, linked[name].module)
 	}
 	libraries, err := os.ReadDir("../../web/vendor")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, l := range libraries {
 		if l.IsDir() {
 			add("web/vendor/"+l.Name(), "../../web/vendor/"+l.Name(), true)
@@ -211,9 +207,7 @@ func format(all []notice) string {
 
 func TestLicencesThatAreNotAllowed(t *testing.T) {
 	mit, err := os.ReadFile("../../web/vendor/preact/LICENSE")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	const gpl = "This program is free software: you can redistribute it and/or modify it under the terms of the GNU General Public License as published by the Free Software Foundation, either version 3 of the License, or (at your option) any later version."
 	for name, c := range map[string]struct {
 		all []notice

@@ -70,9 +70,7 @@ func TestNewcomer(t *testing.T) {
 	from := filepath.Join(packed(t, brokertest.Binary(t)), archive)
 	began := time.Now()
 	output(t, "tar", "--extract", "--gzip", "--file", from, "--directory", root)
-	if err := os.Mkdir(filepath.Join(root, "tmp"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(filepath.Join(root, "tmp"), 0o700))
 	cmd := exec.Command("/fiveways_0.1.0_linux_arm64/fiveways", "demo")
 	cmd.Dir, cmd.Env, cmd.SysProcAttr = "/", []string{}, &syscall.SysProcAttr{Chroot: root}
 	out, err := cmd.CombinedOutput()

@@ -22,37 +22,23 @@ func startFront(t testing.TB) *sqlSide {
 	b := brokertest.Run(t, "--sql", "127.0.0.1:0")
 	s := connect(t, fmt.Sprintf("postgres://guest:guest@%s/fiveways?sslmode=disable", b.SQLAddr()))
 	conn, err := amqp.Dial(b.URL())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { conn.Close() }) //nolint:errcheck // the broker may have exited first
 	ch, err := conn.Channel()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := ch.ExchangeDeclare(semaphores.Exchange, "topic", true, false, false, false, nil); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, ch.ExchangeDeclare(semaphores.Exchange, "topic", true, false, false, false, nil))
 	queue, err := ch.QueueDeclare("events", true, false, false, false, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := ch.QueueBind(queue.Name, "#", semaphores.Exchange, false, nil); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, ch.QueueBind(queue.Name, "#", semaphores.Exchange, false, nil))
 	s.take = func() (all []event) {
 		for {
 			d, ok, err := ch.Get(queue.Name, true)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if !ok {
 				return all
 			}
 			var e event
-			if err := json.Unmarshal(d.Body, &e); err != nil {
-				t.Fatal(err)
-			}
+			must(t, json.Unmarshal(d.Body, &e))
 			all = append(all, e)
 		}
 	}

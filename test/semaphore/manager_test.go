@@ -27,22 +27,16 @@ type manager struct {
 func startManager(t testing.TB) *manager {
 	m := semaphores.New(semaphores.Options{Logger: slog.New(slog.DiscardHandler)})
 	b := enginetest.Open(t, vfs.NewMem(), func(o *broker.Options) { o.StateMachines = protocoltest.Machines(m, nil) })
-	if err := m.Start(b); err != nil {
-		t.Fatal(err)
-	}
+	must(t, m.Start(b))
 	t.Cleanup(func() {
 		m.Stop()
 		enginetest.Close(t, b)
 	})
 	s, err := b.Operate("/")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	side := &manager{t: t, m: m, s: s, told: make(chan []event, 10_000)}
 	stop, err := m.Watch(s, semaphores.WatchOptions{}, side.hear)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(stop)
 	return side
 }

@@ -10,9 +10,7 @@ import (
 // with the comments after them.
 func TestPage(t *testing.T) {
 	page, err := os.ReadFile("../../docs/features/semaphores-in-postgresql.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_, block, _ := strings.Cut(string(page), "```sql\n")
 	block, _, _ = strings.Cut(block, "```")
 	s := startPostgres(t)

@@ -1,20 +1,20 @@
 package semaphore
 
 import (
-	"cmp"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/cockroachdb/datadriven"
+
+	"fiveways.dev/fiveways/test/seeded"
 )
 
 // TestRandom runs random steps on the core and on another side.
 func TestRandom(t *testing.T) {
-	seed, steps := number("SEMAPHORE_SEED", 1), number("SEMAPHORE_STEPS", 1000)
+	seed, steps := seeded.Number(t, "SEMAPHORE_SEED", 1), seeded.Number(t, "SEMAPHORE_STEPS", 1000)
 	for name, start := range map[string]func(t *testing.T) side{
 		"manager":    func(t *testing.T) side { return startManager(t) },
 		"postgresql": func(t *testing.T) side { return startPostgres(t) },
@@ -22,8 +22,8 @@ func TestRandom(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			sides := []side{newCore(), start(t)}
-			r := rand.New(rand.NewPCG(uint64(seed), 0))
-			events := 0
+			r := rand.New(rand.NewPCG(seed, 0))
+			events := uint64(0)
 			for i := range steps {
 				line := randomStep(r)
 				d := parse(t, line)
@@ -31,7 +31,7 @@ func TestRandom(t *testing.T) {
 				if got != want {
 					t.Fatalf("seed %d, step %d: %s\nsays %q\nwant %q", seed, i, line, got, want)
 				}
-				events += strings.Count(want, ">")
+				events += uint64(strings.Count(want, ">"))
 			}
 			if t.Logf("%d steps, %d events", steps, events); events < steps/10 {
 				t.Errorf("only %d events in %d steps", events, steps)
@@ -72,17 +72,6 @@ func randomStep(r *rand.Rand) string {
 
 func parse(t *testing.T, line string) *datadriven.TestData {
 	cmd, args, err := datadriven.ParseLine(line)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return &datadriven.TestData{Cmd: cmd, CmdArgs: args}
-}
-
-// number returns an integer from the environment.
-func number(name string, standard int) int {
-	n, err := strconv.Atoi(cmp.Or(os.Getenv(name), strconv.Itoa(standard)))
-	if err != nil {
-		panic(err)
-	}
-	return n
 }

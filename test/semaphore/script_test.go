@@ -178,3 +178,11 @@ func names(args []datadriven.CmdArg) (all []string) {
 	}
 	return slices.Clip(all)
 }
+
+// must fails the test at once if there is an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -39,9 +39,7 @@ func startPostgres(t testing.TB) *sqlSide {
 
 func connect(t testing.TB, dsn string) *sqlSide {
 	conn, err := pgx.Connect(t.Context(), dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { conn.Close(context.Background()) }) //nolint:errcheck // the server may have exited first
 	return &sqlSide{t: t, ctx: t.Context(), conn: conn}
 }

@@ -11,13 +11,9 @@ import (
 func TestAccountsOnFiveways(t *testing.T) {
 	dir := t.TempDir()
 	b, err := brokertest.Start(t.Context(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(b.Kill)
-	if err := (server{addr: b.Addr(), ctl: (&standIn{binary: brokertest.Binary(t), data: dir}).ctl}).open(bunnyAccounts); err != nil {
-		t.Fatal(err)
-	}
+	must(t, (server{addr: b.Addr(), ctl: (&standIn{binary: brokertest.Binary(t), data: dir}).ctl}).open(bunnyAccounts))
 	out, err := exec.Command(brokertest.Binary(t), "permission", "list", "--data", dir).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)

@@ -33,9 +33,7 @@ const exampleGo = `{"Action":"output","Test":"TestA","Output":"bad\n"}
 func write(t *testing.T, text string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(file, []byte(text), 0o644))
 	return file
 }
 
@@ -58,9 +56,7 @@ func TestReadReport(t *testing.T) {
 
 func TestReasonOfFailure(t *testing.T) {
 	got, err := readReport(write(t, exampleJUnit))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for name, why := range map[string]string{"a 1": "no printer", "a 3": "no ink", "s > t > y": "boom"} {
 		if text := got[name].text; !strings.Contains(text, why) {
 			t.Errorf("%s: %q, want %q", name, text, why)
@@ -70,9 +66,7 @@ func TestReasonOfFailure(t *testing.T) {
 
 func TestVerdict(t *testing.T) {
 	exceptions, err := readExceptions(write(t, exampleExceptions))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	good := map[string]result{"a 1": {outcome: failed}, "b": {outcome: failed}, "c": {outcome: passed}, "d": {outcome: passed}, "f": {outcome: passed}}
 	if wrong := verdict(good, exceptions, failsOnFiveways); wrong != nil {
 		t.Errorf("%q", wrong)

@@ -17,22 +17,16 @@ func TestH2spec(t *testing.T) {
 	}
 	t.Parallel()
 	exceptions, err := readExceptions(filepath.Join(s.name, "exceptions.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	dir, err := s.fetch(t.Context())
 	if err != nil {
 		giveUp(t, err)
 	}
 	data, err := os.MkdirTemp("", "suites-")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { os.RemoveAll(data) })
 	b, err := brokertest.Start(t.Context(), data, "--etcd", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(b.Kill)
 	host, port, _ := strings.Cut(b.EtcdAddr(), ":")
 	report := filepath.Join(t.TempDir(), "report")

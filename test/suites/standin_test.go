@@ -69,9 +69,7 @@ func (c controlled) dial(user string) *amqp.Connection {
 
 func TestStandIn(t *testing.T) {
 	node := &standIn{binary: brokertest.Binary(t), data: t.TempDir()}
-	if err := node.start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, node.start(t.Context()))
 	t.Cleanup(func() { node.broker.Kill() })
 	c := controlled{T: t, node: node}
 	var err error
@@ -124,16 +122,12 @@ func TestStandInAlarms(t *testing.T) {
 	if errors.Is(err, brokertest.ErrNoMount) {
 		t.Skip(err)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	node := &standIn{
 		binary: brokertest.Binary(t), data: filepath.Join(disk, "data"), disk: disk, alarms: map[string]bool{},
 		flags: []string{"--disk-free-limit", diskFreeLimit},
 	}
-	if err := node.start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, node.start(t.Context()))
 	t.Cleanup(func() { node.broker.Kill() })
 	for i, step := range []struct {
 		args  []string

@@ -114,9 +114,7 @@ func TestSuites(t *testing.T) {
 
 func (s suite) test(t *testing.T) {
 	exceptions, err := readExceptions(filepath.Join(s.name, "exceptions.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	dir, err := s.fetch(t.Context())
 	if err != nil {
 		giveUp(t, err)
@@ -167,9 +165,7 @@ func (s suite) start(t *testing.T) server {
 		if err != nil {
 			giveUp(t, err)
 		}
-		if err := broker.prepare(s.asks); err != nil {
-			t.Fatal(err)
-		}
+		must(t, broker.prepare(s.asks))
 		return broker
 	}
 	if s.ctl {
@@ -186,9 +182,7 @@ func (s suite) start(t *testing.T) server {
 		return startPostgres(t, *brokerFlag)
 	}
 	broker := startBroker(t, *brokerFlag)
-	if err := broker.open(s.users); err != nil {
-		t.Fatal(err)
-	}
+	must(t, broker.open(s.users))
 	return broker
 }
 
@@ -257,4 +251,12 @@ func (s suite) script(ctx context.Context, patience time.Duration, args []string
 	cmd.Env = append(os.Environ(), append(env, "PYTHONDONTWRITEBYTECODE=1", "GOFLAGS=-mod=mod")...)
 	cmd.WaitDelay = time.Second
 	return cmd.CombinedOutput()
+}
+
+// must fails the test at once if there is an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

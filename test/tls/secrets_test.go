@@ -31,15 +31,11 @@ func TestNoSecretInLogs(t *testing.T) {
 	b := brokertest.Run(t, "--sql", "127.0.0.1:0", "--redis", "127.0.0.1:0", "--etcd", "127.0.0.1:0", "--http", "127.0.0.1:0", "--log-level", "debug", "--audit-log", audit)
 	request := func(login, method, path, body string) {
 		r, err := http.NewRequestWithContext(t.Context(), method, "http://"+b.HTTPAddr()+path, strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		name, password, _ := strings.Cut(login, ":")
 		r.SetBasicAuth(name, password)
 		w, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		w.Body.Close()
 	}
 	request("guest:guest", "PUT", "/api/users/alice", `{"password":"`+secret+`","tags":"administrator"}`)
@@ -69,9 +65,7 @@ func TestNoSecretInLogs(t *testing.T) {
 		t.Error(err)
 	}
 	recorded, err := os.ReadFile(audit)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for name, text := range map[string]string{"log": b.Log(), "audit log": string(recorded)} {
 		if i := strings.Index(text, secret); i >= 0 {
 			t.Errorf("the %s tells a secret: %q", name, text[max(0, i-200):i+len(secret)])
@@ -109,20 +103,14 @@ func useEtcd(t *testing.T, addr, password string) {
 func TestReloadBySignal(t *testing.T) {
 	n := start(t, "--tls-client-auth", "optional")
 	c, err := amqp.DialConfig("amqps://"+n.Addr(), amqp.Config{SASL: []amqp.Authentication{&amqp.ExternalAuth{}}, TLSClientConfig: n.trust(t, "alice")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer c.Close()
 	before := n.trust(t, "")
 	for _, name := range []string{"ca.pem", "server.pem", "server-key.pem"} {
-		if err := os.Remove(n.file(name)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Remove(n.file(name)))
 	}
 	run(t, "", brokertest.Binary(t), "tls", "self-signed", "--out", n.certs)
-	if err := n.Hangup(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, n.Hangup())
 	deadline := time.Now().Add(patience)
 	for {
 		nc, err := tls.Dial("tcp", n.HTTPAddr(), n.trust(t, ""))

@@ -35,9 +35,7 @@ func start(t *testing.T, flags ...string) *node {
 	n := &node{certs: filepath.Join(dir, "certs")}
 	run(t, "", binary, "tls", "self-signed", "--out", n.certs, "--client", "alice", "--client", "mallory")
 	data := filepath.Join(dir, "data")
-	if err := os.Mkdir(data, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(data, 0o700))
 	for _, user := range []string{"alice", "bob"} {
 		run(t, user+"-pw", binary, "user", "add", user, "--tags", "administrator", "--password-stdin", "--data", data)
 		run(t, "", binary, "permission", "set", user, ".*", ".*", ".*", "--data", data)
@@ -97,16 +95,12 @@ func need(t *testing.T, program string) {
 func (n *node) trust(t *testing.T, user string) *tls.Config {
 	t.Helper()
 	ca, err := os.ReadFile(n.file("ca.pem"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	c := &tls.Config{RootCAs: x509.NewCertPool(), ServerName: "localhost"}
 	c.RootCAs.AppendCertsFromPEM(ca)
 	if user != "" {
 		pair, err := tls.LoadX509KeyPair(n.file(user+".pem"), n.file(user+"-key.pem"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		c.Certificates = []tls.Certificate{pair}
 	}
 	return c
@@ -149,17 +143,11 @@ func testAMQP(t *testing.T, n *node) {
 			}
 			defer c.Close()
 			ch, err := c.Channel()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			q, err := ch.QueueDeclare("", false, true, true, false, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			body := strings.Repeat("a long message ", 100_000) // many TLS records, both ways
-			if err := ch.PublishWithContext(t.Context(), "", q.Name, false, false, amqp.Publishing{Body: []byte(body)}); err != nil {
-				t.Fatal(err)
-			}
+			must(t, ch.PublishWithContext(t.Context(), "", q.Name, false, false, amqp.Publishing{Body: []byte(body)}))
 			got, ok, err := ch.Get(q.Name, true)
 			if err != nil || !ok || string(got.Body) != body {
 				t.Errorf("%v, %v, %d bytes", err, ok, len(got.Body))
@@ -245,9 +233,7 @@ c.close()
 
 func testPika(t *testing.T, n *node) {
 	python, err := filepath.Abs("../clients/.venv/bin/python")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	need(t, python)
 	out := run(t, "", python, "-c", pika, port(n.Addr()), n.file("ca.pem"), n.file("alice.pem"), n.file("alice-key.pem"))
 	if !strings.Contains(out, "b'hi'") {
@@ -320,5 +306,13 @@ func TestRequired(t *testing.T) {
 	if c, err := tls.Dial("tcp", n.HTTPAddr(), old); err == nil {
 		c.Close()
 		t.Error("TLS 1.2 is spoken")
+	}
+}
+
+// must fails the test at once if there is an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -95,9 +95,7 @@ func TestDefinitionsGoIntoAFileAndOutOfOne(t *testing.T) {
 	p.reads("Saved.")
 	text := ask[string](p, `saved.text()`)
 	file := filepath.Join(t.TempDir(), "definitions.json")
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(file, []byte(text), 0o600))
 
 	other := open(t)
 	other.login()
@@ -111,9 +109,7 @@ func TestDefinitionsGoIntoAFileAndOutOfOne(t *testing.T) {
 	other.show("#/users")
 	other.readsIn("td", "ann")
 
-	if err := os.WriteFile(file, []byte(`{"queues": [{"name": 7}]}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(file, []byte(`{"queues": [{"name": 7}]}`), 0o600))
 	other.expectRefusals(1)
 	other.show("#/definitions")
 	other.sees(`document.querySelector("input[type=file]") !== null`)

@@ -295,3 +295,11 @@ func (p *page) shot(name string) {
 		p.t.Logf("no screenshot %s: %v", name, err)
 	}
 }
+
+// must fails the test at once if there is an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

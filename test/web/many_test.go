@@ -23,9 +23,7 @@ func TestFiveThousandQueues(t *testing.T) {
 		file.Queues = append(file.Queues, queue{fmt.Sprintf("device.%04d", i), "/", map[string]any{}})
 	}
 	text, err := json.Marshal(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	s.api("POST", "definitions", string(text))
 	s.api("POST", "queues/%2F/device.4321/messages", `{"payload": "ping"}`)
 

@@ -17,9 +17,7 @@ var answers = map[string]string{
 // order, and the first word in code is the name of the queue.
 func TestNewcomerFollowsTheReadme(t *testing.T) {
 	text, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_, after, _ := strings.Cut(string(text), "## In the browser\n")
 	section, _, _ := strings.Cut(after, "\n## ")
 	_, steps, found := strings.Cut(section, "\n1. ")

@@ -21,9 +21,7 @@ func TestNode(t *testing.T) {
 	s := openShop(t, "--tls-cert", filepath.Join(certs, "server.pem"), "--tls-key", filepath.Join(certs, "server-key.pem"))
 	s.trade()
 	secure, err := amqp.DialTLS("amqps://guest:guest@"+s.Addr()+"/%2f", &tls.Config{InsecureSkipVerify: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer secure.Close()
 	p := openAt(t, s.at)
 	p.login()

@@ -73,9 +73,7 @@ func TestWhoHasAMessage(t *testing.T) {
 	s := openShop(t)
 	ch := s.client("slow-reader")
 	deliveries, err := ch.Consume("orders", "sloth", false, false, false, false, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	<-deliveries
 	p := openAt(t, s.at)
 	p.login()

@@ -36,14 +36,10 @@ func TestPictures(t *testing.T) {
 	for name, view := range pictures {
 		p.showView(view)
 		picture, err := chromedp.Run(p.ctx, chromedp.CaptureScreenshot())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if len(picture) > largestPicture {
 			t.Errorf("%s has %d bytes, the most is %d", name, len(picture), largestPicture)
 		}
-		if err := os.WriteFile(filepath.Join(*picturesTo, name+".png"), picture, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(*picturesTo, name+".png"), picture, 0o644))
 	}
 }

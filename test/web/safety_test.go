@@ -16,9 +16,7 @@ const evil = `<img src=x onerror="document.title=1">`
 func TestNothingBecomesMarkup(t *testing.T) {
 	s := openShop(t)
 	quoted, err := json.Marshal(evil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	escaped := strings.NewReplacer(`<`, "%3C", `>`, "%3E", `"`, "%22", " ", "%20", "=", "%3D").Replace(evil)
 	s.api("PUT", "queues/%2F/"+escaped, `{}`)
 	s.api("PUT", "exchanges/%2F/"+escaped, `{"type": "fanout"}`)
@@ -103,9 +101,7 @@ func TestLoginStaysInTheTab(t *testing.T) {
 	}
 
 	answer, err := http.Get(p.base + "/")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	answer.Body.Close()
 	for header, want := range map[string]string{
 		"X-Frame-Options": "DENY", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Content-Security-Policy": "frame-ancestors 'none'",

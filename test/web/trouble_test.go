@@ -68,9 +68,7 @@ func TestEmptyListAfterTheBrokerHasStopped(t *testing.T) {
 	p.show("#/queues")
 	p.reads("There is no queue yet")
 	p.tolerate("ERR_CONNECTION_REFUSED", "ERR_CONNECTION_RESET", "ERR_EMPTY_RESPONSE", "ERR_SOCKET_NOT_CONNECTED")
-	if err := b.Stop(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, b.Stop())
 	p.typed("r")
 	p.readsIn("[role=alert]", "The broker cannot be reached. Is it running?")
 	p.sees(`!document.body.innerText.includes("There is no queue yet")`)

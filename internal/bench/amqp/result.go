@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"text/tabwriter"
-	"time"
 
 	"fiveways.dev/fiveways/internal/bench/latency"
 	"fiveways.dev/fiveways/internal/bench/process"
@@ -76,8 +75,7 @@ func percentiles(h *latency.Histogram) *Latency {
 	if h.Count() == 0 {
 		return nil
 	}
-	us := func(q float64) float64 { return float64(h.Quantile(q)) / float64(time.Microsecond) }
-	return &Latency{Count: h.Count(), P50: us(0.5), P90: us(0.9), P99: us(0.99), P999: us(0.999), Max: us(1)}
+	return &Latency{Count: h.Count(), P50: h.Micros(0.5), P90: h.Micros(0.9), P99: h.Micros(0.99), P999: h.Micros(0.999), Max: h.Micros(1)}
 }
 
 func (res *Result) addUsage(before, after process.Usage) {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"fiveways.dev/fiveways/internal/bench/latency"
+	"fiveways.dev/fiveways/internal/bench/parallel"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
@@ -29,7 +30,7 @@ func (b *bench) fill(ctx context.Context) error {
 	b.filled = true
 	value := strings.Repeat("x", b.o.Size)
 	next := atomic.Int64{}
-	return together(ctx, 8, func(ctx context.Context, worker int) error {
+	return parallel.Do(ctx, 8, func(ctx context.Context, worker int) error {
 		for {
 			from := int(next.Add(fillBatch)) - fillBatch
 			if from >= b.o.Keys || ctx.Err() != nil {
@@ -46,22 +47,6 @@ func (b *bench) fill(ctx context.Context) error {
 	})
 }
 
-// together runs n goroutines until all have ended or one fails.
-func together(ctx context.Context, n int, work func(ctx context.Context, worker int) error) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	var all sync.WaitGroup
-	for worker := range n {
-		all.Go(func() {
-			if err := work(ctx, worker); err != nil {
-				cancel(err) // only the first counts
-			}
-		})
-	}
-	all.Wait()
-	return context.Cause(ctx)
-}
-
 // repeat has n goroutines repeat step until the time is over.
 func (b *bench) repeat(ctx context.Context, n int, step func(ctx context.Context, c *clientv3.Client, rng *rand.Rand) error) (Load, error) {
 	connections, err := b.spread()
@@ -70,7 +55,7 @@ func (b *bench) repeat(ctx context.Context, n int, step func(ctx context.Context
 	}
 	t := tally{latency: make([]latency.Histogram, n)}
 	began := time.Now()
-	err = together(ctx, n, func(ctx context.Context, worker int) error {
+	err = parallel.Do(ctx, n, func(ctx context.Context, worker int) error {
 		rng := rand.New(rand.NewPCG(1, uint64(worker))) // #nosec G404 -- a load, the same each time; no secret
 		for time.Since(began) < b.o.Duration {
 			at := time.Now()

@@ -236,6 +236,5 @@ func (t *tally) load(took time.Duration) Load {
 	for i := range t.latency {
 		h.Merge(&t.latency[i])
 	}
-	millis := func(q float64) float64 { return h.Quantile(q).Seconds() * 1e3 }
-	return Load{Count: t.n.Load(), PerSecond: float64(t.n.Load()) / took.Seconds(), P50: millis(0.5), P99: millis(0.99)}
+	return Load{Count: t.n.Load(), PerSecond: float64(t.n.Load()) / took.Seconds(), P50: h.Millis(0.5), P99: h.Millis(0.99)}
 }

@@ -97,8 +97,7 @@ func Idle(ctx context.Context, o IdleOptions) (r IdleResult, err error) {
 	if err := run.wake(ctx, &wakes, &confirms); err != nil {
 		return r, err
 	}
-	us := func(d time.Duration) float64 { return float64(d) / float64(time.Microsecond) }
-	r.P50, r.P99, r.Max, r.Confirm = us(wakes.Quantile(0.5)), us(wakes.Quantile(0.99)), us(wakes.Max()), us(confirms.Quantile(0.99))
+	r.P50, r.P99, r.Max, r.Confirm = wakes.Micros(0.5), wakes.Micros(0.99), wakes.Micros(1), confirms.Micros(0.99)
 	return r, nil
 }
 

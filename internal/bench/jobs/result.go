@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
-	"time"
 
 	"fiveways.dev/fiveways/internal/bench/latency"
 )
@@ -56,8 +55,7 @@ func summed(name string, connections, depth int, runs [][]Once) Load {
 			r.Runs = append(r.Runs, one.PerSecond)
 			h.Merge(&one.Latency)
 		}
-		us := func(q float64) float64 { return float64(h.Quantile(q)) / float64(time.Microsecond) }
-		r.PerSecond, r.P50, r.P99 = median(r.Runs), us(0.5), us(0.99)
+		r.PerSecond, r.P50, r.P99 = median(r.Runs), h.Micros(0.5), h.Micros(0.99)
 		l.Servers = append(l.Servers, r)
 	}
 	if len(l.Servers) == 2 && l.Servers[1].PerSecond > 0 {

@@ -7,10 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"sync"
 	"time"
 
 	"fiveways.dev/fiveways/internal/bench/latency"
+	"fiveways.dev/fiveways/internal/bench/parallel"
 )
 
 // Run runs the loads on the servers, each on a new queue that is removed afterwards. done is called
@@ -136,22 +136,13 @@ const fillDepth = 500
 // driveAll runs the clients concurrently. If one fails, or ctx ends, the other connections are
 // closed.
 func driveAll(ctx context.Context, clients []*client, l load, d time.Duration) (Once, error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
 	began := time.Now()
-	deadline := began.Add(d)
-	var wg sync.WaitGroup
-	for _, k := range clients {
-		wg.Go(func() {
-			defer context.AfterFunc(ctx, k.close)()
-			if err := k.drive(l, deadline); err != nil {
-				cancel(err) // only the first counts
-			}
-		})
-	}
-	wg.Wait()
+	err := parallel.Do(ctx, len(clients), func(ctx context.Context, i int) error {
+		defer context.AfterFunc(ctx, clients[i].close)()
+		return clients[i].drive(l, began.Add(d))
+	})
 	took := time.Since(began)
-	if err := context.Cause(ctx); err != nil {
+	if err != nil {
 		return Once{}, err
 	}
 	var r Once

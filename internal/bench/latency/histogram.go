@@ -58,6 +58,16 @@ func (h *Histogram) Quantile(q float64) time.Duration {
 	return 0
 }
 
+// Micros returns the quantile q in microseconds.
+func (h *Histogram) Micros(q float64) float64 {
+	return float64(h.Quantile(q)) / float64(time.Microsecond)
+}
+
+// Millis returns the quantile q in milliseconds.
+func (h *Histogram) Millis(q float64) float64 {
+	return float64(h.Quantile(q)) / float64(time.Millisecond)
+}
+
 // bucket maps small values to themselves, and larger ones to their exponent and the subBits bits
 // after the leading one.
 func bucket(v uint64) int {

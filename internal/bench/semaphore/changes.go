@@ -2,17 +2,15 @@ package semaphore
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"fiveways.dev/fiveways/internal/bench/latency"
+	"fiveways.dev/fiveways/internal/bench/parallel"
 )
 
 // changes has each client repeatedly release a running task and enqueue another one at the end of
 // the line. Both count as changes. A release hands over its place.
 func changes(ctx context.Context, o Options, s server) (Load, error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
 	clients, err := connectAll(ctx, o.Clients, s)
 	defer func() {
 		for _, c := range clients {
@@ -22,20 +20,14 @@ func changes(ctx context.Context, o Options, s server) (Load, error) {
 	if err != nil {
 		return Load{}, err
 	}
-	var all sync.WaitGroup
 	histograms := make([]latency.Histogram, len(clients))
 	began := time.Now()
-	for i, c := range clients {
-		all.Go(func() {
-			defer context.AfterFunc(ctx, c.interrupt)()
-			if err := change(c, i, o, began.Add(o.Duration), &histograms[i]); err != nil {
-				cancel(err)
-			}
-		})
-	}
-	all.Wait()
+	err = parallel.Do(ctx, len(clients), func(ctx context.Context, i int) error {
+		defer context.AfterFunc(ctx, clients[i].interrupt)()
+		return change(clients[i], i, o, began.Add(o.Duration), &histograms[i])
+	})
 	took := time.Since(began)
-	if err := context.Cause(ctx); err != nil {
+	if err != nil {
 		return Load{}, err
 	}
 	var h latency.Histogram

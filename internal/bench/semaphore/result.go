@@ -29,8 +29,7 @@ type Load struct {
 }
 
 func newLoad(name string, h *latency.Histogram, took time.Duration) Load {
-	ms := func(q float64) float64 { return float64(h.Quantile(q)) / float64(time.Millisecond) }
-	return Load{Name: name, Count: int64(h.Count()), PerSecond: float64(h.Count()) / took.Seconds(), P50: ms(0.5), P99: ms(0.99), Max: ms(1)}
+	return Load{Name: name, Count: int64(h.Count()), PerSecond: float64(h.Count()) / took.Seconds(), P50: h.Millis(0.5), P99: h.Millis(0.99), Max: h.Millis(1)}
 }
 
 // newResult returns a result with the options but without the password.

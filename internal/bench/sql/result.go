@@ -55,10 +55,9 @@ func measured(name string, clients []*client, took time.Duration) Load {
 		messages += k.messages
 	}
 	flow := func(n uint64) Flow { return Flow{n, float64(n) / took.Seconds()} }
-	us := func(q float64) float64 { return float64(h.Quantile(q)) / float64(time.Microsecond) }
 	return Load{
 		Name: name, Clients: len(clients), Seconds: took.Seconds(), Operations: flow(operations), Messages: flow(messages),
-		P50: us(0.5), P99: us(0.99), Max: us(1),
+		P50: h.Micros(0.5), P99: h.Micros(0.99), Max: h.Micros(1),
 	}
 }
 

@@ -125,25 +125,28 @@ type refusal string
 
 func (r refusal) Error() string { return string(r) }
 
-// work calls step in a loop until the broker is killed. An error before that, or any refusal, is a
-// bug of the broker.
+// work calls step in a loop until the broker is killed.
 func (c *jobClient) work(addr string, killed *atomic.Bool, step func() error) error {
 	c.connect(addr)
 	defer c.redis.Close()
-	err := c.redis.Ping(context.Background()).Err() // checks that a broker answers
-	for {
-		if err == nil {
-			err = step()
-		}
-		var refused refusal
-		switch {
-		case err == nil:
-		case errors.As(err, &refused), !killed.Load():
-			return fmt.Errorf("worker %d: %w", c.worker, err)
-		default:
-			return nil
-		}
+	if err := untilKilled(c.redis, killed, step); err != nil {
+		return fmt.Errorf("worker %d: %w", c.worker, err)
 	}
+	return nil
+}
+
+// untilKilled calls step in a loop until the broker is killed. An error before that, or any
+// refusal, is a bug of the broker.
+func untilKilled(client *redis.Client, killed *atomic.Bool, step func() error) error {
+	err := client.Ping(context.Background()).Err() // checks that a broker answers
+	for err == nil {
+		err = step()
+	}
+	var refused refusal
+	if errors.As(err, &refused) || !killed.Load() {
+		return err
+	}
+	return nil
 }
 
 // enqueue enqueues a job, with or without a backoff, or tries an id that is remembered.

@@ -54,26 +54,18 @@ func (c *semClient) ask(words ...any) (reply any, from, to int64, err error) {
 	return nil, from, 0, err
 }
 
-// work calls step in a loop until the broker is killed. An error before that, or any refusal, is a
-// bug of the broker.
+// work calls step in a loop until the broker is killed.
 func (c *semClient) work(addr string, killed *atomic.Bool, step func() error) error {
 	c.redis = newRedis(addr)
 	defer c.redis.Close()
-	err := c.redis.Ping(context.Background()).Err() // checks that a broker answers
-	for {
+	err := untilKilled(c.redis, killed, func() error {
 		c.pace.wait()
-		if err == nil {
-			err = step()
-		}
-		var refused refusal
-		switch {
-		case err == nil:
-		case errors.As(err, &refused), !killed.Load():
-			return fmt.Errorf("client %d: %w", c.n, err)
-		default:
-			return nil
-		}
+		return step()
+	})
+	if err != nil {
+		return fmt.Errorf("client %d: %w", c.n, err)
 	}
+	return nil
 }
 
 // tasksEach is how many tasks a client has in each semaphore.

@@ -76,10 +76,10 @@ func declareDelayed(ch *amqp.Channel) error {
 	if err != nil {
 		return err
 	}
+	if err := declareQueues(ch, nil, queues...); err != nil {
+		return err
+	}
 	for _, q := range queues {
-		if _, err := ch.QueueDeclare(q, true, false, false, false, nil); err != nil {
-			return err
-		}
 		if err := ch.QueueBind(q, q, later, false, nil); err != nil {
 			return err
 		}

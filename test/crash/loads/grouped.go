@@ -58,10 +58,5 @@ func showsSharing(events []history.Event) bool {
 }
 
 func declareGrouped(ch *amqp.Channel) error {
-	for _, q := range groupedQueues {
-		if _, err := ch.QueueDeclare(q, true, false, false, false, amqp.Table{"x-group-header": keyHeader}); err != nil {
-			return err
-		}
-	}
-	return nil
+	return declareQueues(ch, amqp.Table{"x-group-header": keyHeader}, groupedQueues...)
 }

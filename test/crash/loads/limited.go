@@ -2,7 +2,7 @@ package loads
 
 import (
 	"context"
-	"fmt"
+	"errors"
 
 	amqp "github.com/rabbitmq/amqp091-go"
 
@@ -84,12 +84,9 @@ func showsDeaths(events []history.Event) bool {
 
 func declareLimited(ch *amqp.Channel) error {
 	for _, q := range limitedQueues {
-		if _, err := ch.QueueDeclare(history.DeadOf(q), true, false, false, false, nil); err != nil {
-			return err
-		}
 		args := amqp.Table{"x-delivery-limit": int32(history.DeliveryLimit), "x-dead-letter-exchange": "", "x-dead-letter-routing-key": history.DeadOf(q)}
-		if _, err := ch.QueueDeclare(q, true, false, false, false, args); err != nil {
-			return fmt.Errorf("declare %s: %w", q, err)
+		if err := errors.Join(declareQueues(ch, nil, history.DeadOf(q)), declareQueues(ch, args, q)); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -19,7 +19,7 @@ const (
 // mixed has a slow consumer, a consumer that dies all the time, and large messages.
 var mixed = scenario{
 	queues:  []string{slowQueue, dyingQueue, largeQueue},
-	declare: declareMixed,
+	declare: func(ch *amqp.Channel) error { return declareQueues(ch, nil, slowQueue, dyingQueue, largeQueue) },
 	clients: []client{
 		{name: "confirming", work: (*client).publishConfirmed, compose: toMixed},
 		{name: "transacting", work: (*client).publishTx, compose: toMixed},
@@ -88,13 +88,4 @@ func (c *client) awaitAlone(ch *amqp.Channel) error {
 		}
 		<-time.After(5 * time.Millisecond)
 	}
-}
-
-func declareMixed(ch *amqp.Channel) error {
-	for _, q := range []string{slowQueue, dyingQueue, largeQueue} {
-		if _, err := ch.QueueDeclare(q, true, false, false, false, nil); err != nil {
-			return err
-		}
-	}
-	return nil
 }

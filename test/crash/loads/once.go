@@ -1,7 +1,6 @@
 package loads
 
 import (
-	"fmt"
 	"sync"
 
 	amqp "github.com/rabbitmq/amqp091-go"
@@ -122,11 +121,5 @@ func showsRepeats(events []history.Event) bool {
 }
 
 func declareOnce(ch *amqp.Channel) error {
-	for _, q := range queues {
-		args := amqp.Table{"x-message-deduplication": true, "x-deduplication-header": keyHeader}
-		if _, err := ch.QueueDeclare(q, true, false, false, false, args); err != nil {
-			return fmt.Errorf("declare %s: %w", q, err)
-		}
-	}
-	return nil
+	return declareQueues(ch, amqp.Table{"x-message-deduplication": true, "x-deduplication-header": keyHeader}, queues...)
 }

@@ -53,10 +53,8 @@ func declarePlain(ch *amqp.Channel) error {
 	if err := ch.ExchangeDeclare(exchange, "fanout", true, false, false, false, nil); err != nil {
 		return err
 	}
-	for _, q := range queues {
-		if _, err := ch.QueueDeclare(q, true, false, false, false, nil); err != nil {
-			return err
-		}
+	if err := declareQueues(ch, nil, queues...); err != nil {
+		return err
 	}
 	for _, q := range copied {
 		if err := ch.QueueBind(q, "", exchange, false, nil); err != nil {

@@ -2,10 +2,7 @@ package loads
 
 import (
 	"context"
-	"fmt"
-	"os"
-	"path/filepath"
-	"strings"
+	"errors"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -54,12 +51,9 @@ func (r *jobCrashes) start() Broker {
 	r.t.Helper()
 	b := r.up()
 	ch := channel(r.t, b)
-	for name, args := range map[string]amqp.Table{
-		jobQueue: {"x-dead-letter-exchange": "", "x-dead-letter-routing-key": deadJobs}, deadJobs: nil,
-	} {
-		if _, err := ch.QueueDeclare(name, true, false, false, false, args); err != nil {
-			r.t.Fatalf("declare: %v\n%s", err, b.Log())
-		}
+	deadLettering := amqp.Table{"x-dead-letter-exchange": "", "x-dead-letter-routing-key": deadJobs}
+	if err := errors.Join(declareQueues(ch, deadLettering, jobQueue), declareQueues(ch, nil, deadJobs)); err != nil {
+		r.t.Fatalf("%v\n%s", err, b.Log())
 	}
 	return b
 }
@@ -206,27 +200,9 @@ func (r *jobCrashes) judge() {
 	if r.plan.Again {
 		prolong(events)
 	}
-	breaches := append(history.CheckJobs(events), history.LinearizeJobs(events)...)
-	for n, breach := range breaches {
-		if n == 20 {
-			r.t.Errorf("and %d more", len(breaches)-n)
-			break
-		}
-		r.t.Error(breach)
-	}
+	reportBreaches(r.t, append(history.CheckJobs(events), history.LinearizeJobs(events)...))
 	if missing := r.missing(); r.plan.Rate == 0 && len(missing) > 0 {
 		r.t.Errorf("the run was too short to show anything: nothing was %q", missing)
 	}
-	if !r.t.Failed() {
-		return
-	}
-	var lines strings.Builder
-	for _, e := range events {
-		fmt.Fprintln(&lines, e)
-	}
-	path := filepath.Join(r.t.ArtifactDir(), "jobs.txt")
-	if err := os.WriteFile(path, []byte(lines.String()), 0o600); err != nil {
-		r.t.Fatal(err)
-	}
-	r.t.Logf("history in %s (kept with -artifacts)", path)
+	keepHistory(r.t, events)
 }

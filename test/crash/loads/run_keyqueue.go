@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -118,23 +116,6 @@ func (r *queueCrashes) judge() {
 	if r.plan.Rate == 0 && !r.shows() {
 		r.t.Error("the run was too short to show anything")
 	}
-	for n, breach := range history.CheckKeyQueue(events) {
-		if n == 20 {
-			r.t.Error("and more")
-			break
-		}
-		r.t.Error(breach)
-	}
-	if !r.t.Failed() {
-		return
-	}
-	var lines strings.Builder
-	for n, e := range events {
-		fmt.Fprintln(&lines, n, e)
-	}
-	path := filepath.Join(r.t.ArtifactDir(), "queue.txt")
-	if err := os.WriteFile(path, []byte(lines.String()), 0o600); err != nil {
-		r.t.Fatal(err)
-	}
-	r.t.Logf("history in %s (kept with -artifacts)", path)
+	reportBreaches(r.t, history.CheckKeyQueue(events))
+	keepHistory(r.t, events)
 }

@@ -54,7 +54,7 @@ func (r *semCrashes) start() (Broker, *amqp.Channel) {
 			r.t.Fatalf("%v\n%s", err, b.Log())
 		}
 	}
-	_, err := ch.QueueDeclare(semEvents, true, false, false, false, nil)
+	err := declareQueues(ch, nil, semEvents)
 	if err == nil {
 		err = ch.QueueBind(semEvents, "#", "semaphore.events", false, nil)
 	}
@@ -88,11 +88,7 @@ func (r *semCrashes) crash(acts int) {
 			wrong <- err
 		}
 	})
-	idle := make(chan struct{})
-	go func() {
-		working.Wait()
-		close(idle)
-	}()
+	idle := closedAfter(&working)
 	trouble := await(b, acts, enough, idle, wrong)
 	killed.Store(true)
 	b.Kill()
@@ -198,12 +194,5 @@ func (r *semCrashes) judge(end map[string]history.SemEnd) {
 	if r.plan.Rate == 0 && !r.covered() {
 		r.t.Error("the run was too short to show anything")
 	}
-	breaches := history.CheckSemaphores(r.history.Events(), end)
-	for n, breach := range breaches {
-		if n == 20 {
-			r.t.Errorf("and %d more", len(breaches)-n)
-			break
-		}
-		r.t.Error(breach)
-	}
+	reportBreaches(r.t, history.CheckSemaphores(r.history.Events(), end))
 }

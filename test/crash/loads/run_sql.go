@@ -81,7 +81,7 @@ func (r *sqlRun) crash(events int) {
 	ch := channel(t, b)
 	defer b.Kill()
 	if !r.made {
-		if _, err := ch.QueueDeclare(sqlForeign, true, false, false, false, nil); err != nil {
+		if err := declareQueues(ch, nil, sqlForeign); err != nil {
 			t.Fatal(err)
 		}
 		if err := r.drainer.setup(t.Context(), sqlURL(b)); err != nil {
@@ -97,11 +97,7 @@ func (r *sqlRun) crash(events int) {
 	for n, c := range r.clients {
 		working.Go(func() { errs[n] = c.run(t.Context(), sqlURL(b), killed) })
 	}
-	idle := make(chan struct{})
-	go func() {
-		working.Wait()
-		close(idle)
-	}()
+	idle := closedAfter(&working)
 	trouble := await(b, events, enough, idle, nil)
 	killed.Store(true)
 	b.Kill()
@@ -116,7 +112,7 @@ func (r *sqlRun) crash(events int) {
 		t.Errorf("%v\n%s", trouble, b.Log())
 	}
 	if t.Failed() {
-		t.Logf("history in %s (kept with -artifacts)", writeHistory(t, r.history.Events()))
+		keepHistory(t, r.history.Events())
 		t.FailNow()
 	}
 }
@@ -149,13 +145,8 @@ func (r *sqlRun) finish() {
 	if r.plan.Again {
 		promises = history.SQLBroken
 	}
-	breaches := promises.Check(events)
-	for _, breach := range breaches[:min(len(breaches), 20)] {
-		t.Error(breach)
-	}
-	if t.Failed() {
-		t.Logf("%d breaches; history in %s (kept with -artifacts)", len(breaches), writeHistory(t, events))
-	}
+	reportBreaches(t, promises.Check(events))
+	keepHistory(t, events)
 }
 
 // recent holds messages that were committed lately. Other messages may wait for them, or they may

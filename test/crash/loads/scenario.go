@@ -1,10 +1,7 @@
 package loads
 
 import (
-	"bufio"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -51,17 +48,8 @@ func (s *scenario) run(t *testing.T, p Plan, up func() Broker) {
 	if p.OneShard {
 		promises = s.here
 	}
-	breaches := promises.Check(events)
-	for n, breach := range breaches {
-		if n == 20 {
-			t.Errorf("and %d more", len(breaches)-n)
-			break
-		}
-		t.Error(breach)
-	}
-	if t.Failed() {
-		t.Logf("history in %s (kept with -artifacts)", writeHistory(t, events))
-	}
+	reportBreaches(t, promises.Check(events))
+	keepHistory(t, events)
 }
 
 // newClients returns the clients of a run.
@@ -92,11 +80,7 @@ func (s *scenario) crash(t *testing.T, b Broker, h *history.Messages, clients []
 	for n, c := range clients {
 		working.Go(func() { errs[n] = c.run(b.URL()) })
 	}
-	idle := make(chan struct{})
-	go func() {
-		working.Wait()
-		close(idle)
-	}()
+	idle := closedAfter(&working)
 	trouble := await(b, events, enough, idle, nil) // idle: a node has lost its lead by itself
 	b.Kill()
 	<-idle
@@ -144,6 +128,16 @@ func channel(t *testing.T, b Broker) *amqp.Channel {
 	return ch
 }
 
+// declareQueues declares durable queues with the same arguments.
+func declareQueues(ch *amqp.Channel, args amqp.Table, names ...string) error {
+	for _, name := range names {
+		if _, err := ch.QueueDeclare(name, true, false, false, false, args); err != nil {
+			return fmt.Errorf("declare %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
 // logSummary logs what the run covered, and fails the test if it did not cover what it is meant to
 // test.
 func (s *scenario) logSummary(t *testing.T, p Plan, events []history.Event) {
@@ -184,23 +178,4 @@ func has(events []history.Event, kinds ...history.Kind) bool {
 // showsTransactions reports whether some transactions were committed and some rolled back.
 func showsTransactions(events []history.Event) bool {
 	return has(events, history.Committed, history.RolledBack)
-}
-
-// writeHistory writes the events as text to a file, and returns its path.
-func writeHistory(t *testing.T, events []history.Event) string {
-	t.Helper()
-	path := filepath.Join(t.ArtifactDir(), "history.txt")
-	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	w := bufio.NewWriter(f)
-	for n, e := range events {
-		fmt.Fprintln(w, n, e)
-	}
-	if err := w.Flush(); err != nil {
-		t.Fatal(err)
-	}
-	return path
 }

@@ -2,19 +2,16 @@ package calls
 
 import (
 	"bufio"
-	"context"
 	"flag"
 	"fmt"
-	"math/rand/v2"
 	"os"
-	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"fiveways.dev/fiveways/test/postgres"
+	"fiveways.dev/fiveways/test/seeded"
+	"fiveways.dev/fiveways/test/sql/sides"
 )
 
 var rewrite = flag.Bool("rewrite", false, "record the answers of the real server anew")
@@ -51,14 +48,7 @@ func read(t *testing.T) map[string]string {
 // TestServerCalls compares the recorded answers with those of a real server, and random statements
 // on both. CALLS is their number, and CALLS_SEED selects them.
 func TestServerCalls(t *testing.T) {
-	c, err := pgconn.Connect(context.Background(), postgres.Start(t, postgres.Options{LogTo: filepath.Join(t.TempDir(), "log")}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = c.Close(context.Background()) }()
-	if _, err := c.Exec(context.Background(), setUp).ReadAll(); err != nil {
-		t.Fatal(err)
-	}
+	c, _ := sides.Start(t, setUp)
 	if *rewrite {
 		record(t, c)
 	}
@@ -82,20 +72,12 @@ func record(t *testing.T, c *pgconn.PgConn) {
 }
 
 func compareRandom(t *testing.T, c *pgconn.PgConn) {
-	many, seed := number("CALLS", 500), uint64(number("CALLS_SEED", 1))
-	t.Logf("CALLS_SEED=%d", seed)
-	rng, mine := rand.New(rand.NewPCG(seed, 3)), newCounted()
+	many, rng := seeded.Cases(t, "CALLS", 500, 3)
+	mine := newCounted()
 	for range many {
 		s := random(rng)
 		if want, got := theirs(t, c, s), ours(mine, s); got != want {
 			t.Errorf("%s\n\twant %s\n\tgot  %s", s, want, got)
 		}
 	}
-}
-
-func number(name string, otherwise int) int {
-	if n, err := strconv.Atoi(os.Getenv(name)); err == nil {
-		return n
-	}
-	return otherwise
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
@@ -17,9 +16,8 @@ import (
 
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql"
-	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/schema"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
-	"fiveways.dev/fiveways/test/postgres"
+	"fiveways.dev/fiveways/test/sql/sides"
 )
 
 const recordedCursors = "testdata/cursors.txt"
@@ -124,7 +122,7 @@ type here struct {
 }
 
 func newHere(c *counted) *here {
-	return &here{c: c, s: sql.NewSession(sql.Options{User: "postgres", Database: "postgres", Work: nothing{}, Schemas: []schema.Schema{c}})}
+	return &here{c: c, s: sql.NewSession(sides.Options(c))}
 }
 
 func (h *here) calls() int { return h.c.calls }
@@ -164,7 +162,7 @@ func (h *here) execute(most int) ([]string, error) {
 func (h *here) fetch(portal *sql.Portal, most int) (rows []string, err error) {
 	set := h.s.Settings()
 	_, _, err = h.s.Fetch(context.Background(), portal, most, func(row []value.Datum) error {
-		rows = append(rows, rowText(portal.Columns, row, &set))
+		rows = append(rows, sides.Ours(portal.Columns, row, &set, null))
 		return nil
 	})
 	return rows, err
@@ -179,15 +177,7 @@ type there struct {
 
 func newThere(t *testing.T, dsn string, count *pgconn.PgConn) *there {
 	t.Helper()
-	c, err := pgconn.Connect(context.Background(), dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	h, err := c.Hijack()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &there{t, h, count}
+	return &there{t, sides.Hijack(t, sides.Connect(t, dsn)), count}
 }
 
 func (r *there) calls() int { return theirCalls(r.t, r.count) }
@@ -225,13 +215,7 @@ func (r *there) ask(all ...pgproto3.FrontendMessage) (rows []string, failed erro
 		}
 		switch got := got.(type) {
 		case *pgproto3.DataRow:
-			vals := make([]string, len(got.Values))
-			for i, v := range got.Values {
-				if vals[i] = string(v); v == nil {
-					vals[i] = null
-				}
-			}
-			rows = append(rows, strings.Join(vals, "|"))
+			rows = append(rows, sides.Theirs(got.Values, null))
 		case *pgproto3.ErrorResponse:
 			failed = pgconn.ErrorResponseToPgError(got)
 		case *pgproto3.ReadyForQuery:
@@ -279,15 +263,7 @@ func TestReadersEnd(t *testing.T) {
 
 // TestServerCursors compares the recorded answers with those of a real server.
 func TestServerCursors(t *testing.T) {
-	dsn := postgres.Start(t, postgres.Options{LogTo: filepath.Join(t.TempDir(), "log")})
-	count, err := pgconn.Connect(context.Background(), dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = count.Close(context.Background()) }()
-	if _, err := count.Exec(context.Background(), setUp).ReadAll(); err != nil {
-		t.Fatal(err)
-	}
+	count, dsn := sides.Start(t, setUp)
 	var answers strings.Builder
 	for _, script := range scripts() {
 		fmt.Fprintf(&answers, "%s\t%s\n", play(newThere(t, dsn, count), script), script)

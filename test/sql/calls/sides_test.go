@@ -15,6 +15,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/schema"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
+	"fiveways.dev/fiveways/test/sql/sides"
 )
 
 // statement is a text with its parameters as text; null is NULL.
@@ -78,15 +79,7 @@ func theirs(t *testing.T, c *pgconn.PgConn, s statement) outcome {
 	if made.rows == "" {
 		var rows []string
 		for _, row := range r.Rows {
-			var vals []string
-			for _, v := range row {
-				if v == nil {
-					vals = append(vals, null)
-				} else {
-					vals = append(vals, string(v))
-				}
-			}
-			rows = append(rows, strings.Join(vals, "|"))
+			rows = append(rows, sides.Theirs(row, null))
 		}
 		made.rows = "[" + strings.Join(rows, " ") + "]"
 	}
@@ -104,16 +97,6 @@ func theirCalls(t *testing.T, c *pgconn.PgConn) (n int) {
 	}
 	return n
 }
-
-// nothing is a Work without effects.
-type nothing struct{}
-
-func (nothing) Begin(bool)     {}
-func (nothing) Commit() error  { return nil }
-func (nothing) Rollback()      {}
-func (nothing) Savepoint() int { return 0 }
-func (nothing) RollbackTo(int) {}
-func (nothing) Close()         {}
 
 // counted is a schema whose functions and view count their calls.
 type counted struct {
@@ -191,7 +174,7 @@ func (b box) Scan(*expr.Env, []bool) iter.Seq2[[]value.Datum, error] { return b.
 
 // ours runs a statement here.
 func ours(c *counted, s statement) outcome {
-	session := sql.NewSession(sql.Options{User: "postgres", Database: "postgres", Work: nothing{}, Schemas: []schema.Schema{c}})
+	session := sql.NewSession(sides.Options(c))
 	defer session.Close()
 	before := c.calls
 	rows, err := run(session, s)
@@ -227,18 +210,8 @@ func run(session *sql.Session, s statement) (rows []string, err error) {
 		return nil, err
 	}
 	_, _, err = session.Fetch(context.Background(), o, 0, func(row []value.Datum) error {
-		rows = append(rows, rowText(o.Columns, row, &set))
+		rows = append(rows, sides.Ours(o.Columns, row, &set, null))
 		return nil
 	})
 	return rows, err
-}
-
-func rowText(columns []value.Field, row []value.Datum, set *value.Settings) string {
-	vals := make([]string, len(row))
-	for i, d := range row {
-		if vals[i] = null; d != nil {
-			vals[i] = value.String(columns[i].Type, d, set)
-		}
-	}
-	return strings.Join(vals, "|")
 }

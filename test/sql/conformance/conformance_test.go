@@ -39,9 +39,7 @@ func scripts(t *testing.T) map[string]script {
 	found, statements := map[string]script{}, 0
 	for _, name := range names {
 		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		s, err := parse(string(text))
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
@@ -76,9 +74,7 @@ func TestPostgreSQL(t *testing.T) {
 				}
 				answers := playAll(t, s, dsn, extended)
 				if *rewrite && !extended {
-					if err := os.WriteFile("testdata/"+name+".sql", []byte(s.format(answers)), 0o644); err != nil {
-						t.Fatal(err)
-					}
+					must(t, os.WriteFile("testdata/"+name+".sql", []byte(s.format(answers)), 0o644))
 					for i := range s.steps {
 						s.steps[i].want = answers[i]
 					}
@@ -94,9 +90,7 @@ func TestFiveways(t *testing.T) {
 	all := scripts(t)
 	dir := t.TempDir()
 	b, err := brokertest.Start(t.Context(), dir, "--sql", "127.0.0.1:0", "--sync", "os", "--log-level", "error")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		b.Kill()
 		if t.Failed() {
@@ -162,9 +156,7 @@ func compare(t *testing.T, s script, answers [][]string) {
 func connect(t *testing.T, dsn string) *pgx.Conn {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { conn.Close(context.Background()) })
 	return conn
 }
@@ -173,5 +165,13 @@ func run(t *testing.T, conn *pgx.Conn, sql string) {
 	t.Helper()
 	if _, err := conn.Exec(t.Context(), sql); err != nil {
 		t.Fatalf("%s: %v", sql, err)
+	}
+}
+
+// must fails the test at once if there is an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -65,19 +65,13 @@ func TestEncodings(t *testing.T) {
 		if _, err := sqlschema.Install(t.Context(), server.DSN()); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(encodingAnswers, []byte(speakAll(t, server.DSN())), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(encodingAnswers, []byte(speakAll(t, server.DSN())), 0o644))
 	}
 	b, err := brokertest.Start(t.Context(), t.TempDir(), "--sql", "127.0.0.1:0", "--sync", "os", "--log-level", "error")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(b.Kill)
 	file, err := os.ReadFile(encodingAnswers)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	want := strings.Split(string(file), "\n")
 	got := strings.Split(speakAll(t, "postgres://guest@"+b.SQLAddr()+"/fiveways?sslmode=disable"), "\n")
 	encoding := ""
@@ -113,9 +107,7 @@ func speakAll(t *testing.T, dsn string) string {
 func speak(t *testing.T, b *strings.Builder, dsn, encoding string, queries []string) {
 	t.Helper()
 	config, err := pgconn.ParseConfig(dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	config.RuntimeParams["client_encoding"] = encoding
 	c, err := pgconn.ConnectConfig(t.Context(), config)
 	if err != nil {

@@ -26,9 +26,7 @@ type probe struct{ name, query, shape string }
 func readProbes(t *testing.T) (all []probe) {
 	t.Helper()
 	text, err := os.ReadFile(probesFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, paragraph := range strings.Split(strings.TrimSpace(string(text)), "\n\n") {
 		lines := strings.Split(paragraph, "\n")
 		if len(lines) < 2 {
@@ -55,9 +53,7 @@ func TestProbes(t *testing.T) {
 		takeShapes(t, all, server.DSN())
 	}
 	b, err := brokertest.Start(t.Context(), t.TempDir(), "--sql", "127.0.0.1:0", "--sync", "os", "--log-level", "error")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(b.Kill)
 	dsn := "postgres://guest@" + b.SQLAddr() + "/fiveways?sslmode=disable"
 	for _, p := range all {
@@ -75,18 +71,14 @@ func takeShapes(t *testing.T, all []probe, dsn string) {
 		p.shape = shapeOf(t, dsn, p.query)
 		fmt.Fprintf(&b, "%s\n%s\n%s%s\n\n", p.name, p.query, shapeMark, p.shape)
 	}
-	if err := os.WriteFile(probesFile, []byte(b.String()), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(probesFile, []byte(b.String()), 0o644))
 }
 
 // shapeOf runs a query on a new connection, since some probes change the connection.
 func shapeOf(t *testing.T, dsn, query string) string {
 	t.Helper()
 	c, err := pgconn.Connect(t.Context(), dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer c.Close(context.Background())
 	results, err := c.Exec(t.Context(), query).ReadAll()
 	if err != nil {

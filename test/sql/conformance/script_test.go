@@ -22,9 +22,7 @@ select :x, 'a'::text;
 
 func TestParseAndFormat(t *testing.T) {
 	s, err := parse(sample)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var answers [][]string
 	for _, st := range s.steps {
 		answers = append(answers, st.want)

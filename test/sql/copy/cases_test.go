@@ -2,6 +2,8 @@ package copy
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -112,7 +114,7 @@ func all() (list []trial) {
 	for _, text := range refused {
 		list = append(list, trial{text: text, in: []string{"\n"}})
 	}
-	for _, text := range sortedKeys(in) {
+	for _, text := range slices.Sorted(maps.Keys(in)) {
 		for _, data := range in[text] {
 			list = append(list, trial{text: text, in: []string{data}})
 		}

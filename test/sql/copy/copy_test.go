@@ -2,26 +2,18 @@ package copy
 
 import (
 	"bufio"
-	"context"
 	"flag"
 	"fmt"
-	"maps"
 	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
-	"github.com/jackc/pgx/v5/pgconn"
-
-	"fiveways.dev/fiveways/test/postgres"
+	"fiveways.dev/fiveways/test/sql/sides"
 )
 
 var rewrite = flag.Bool("rewrite", false, "record the answers of the real server anew")
 
 const recorded = "testdata/copy.txt"
-
-func sortedKeys(m map[string][]string) []string { return slices.Sorted(maps.Keys(m)) }
 
 // TestCopy compares with the recorded answers.
 func TestCopy(t *testing.T) {
@@ -46,18 +38,8 @@ func TestCopy(t *testing.T) {
 
 // TestServerCopy compares the recorded answers with those of a real server.
 func TestServerCopy(t *testing.T) {
-	c, err := pgconn.Connect(context.Background(), postgres.Start(t, postgres.Options{LogTo: filepath.Join(t.TempDir(), "log")}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := c.Exec(context.Background(), setUp).ReadAll(); err != nil {
-		t.Fatal(err)
-	}
-	h, err := c.Hijack()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer h.Conn.Close()
+	c, _ := sides.Start(t, setUp)
+	h := sides.Hijack(t, c)
 	var answers strings.Builder
 	for _, c := range all() {
 		fmt.Fprintf(&answers, "%s\t%s\n", c, theirs(t, h, c))

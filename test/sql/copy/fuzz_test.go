@@ -5,8 +5,6 @@ import (
 	"testing"
 
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
-	"fiveways.dev/fiveways/internal/protocol/pgwire/sql"
-	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/schema"
 )
 
 // FuzzIn checks that whatever a client sends results in rows or an SQL error.
@@ -17,10 +15,9 @@ func FuzzIn(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, format uint8, data []byte, cut uint8) {
-		s := &shelf{}
 		at := min(int(cut), len(data))
 		c := &client{trial: trial{text: formats[int(format)%len(formats)], in: []string{string(data[:at]), string(data[at:])}}}
-		session := sql.NewSession(sql.Options{User: "postgres", Database: "postgres", Work: nothing{}, Schemas: []schema.Schema{s}, Copier: c})
+		session := newSession(&shelf{}, c)
 		defer session.Close()
 		var e *pgerror.Error
 		if err := run(session, c); err != nil && !errors.As(err, &e) {

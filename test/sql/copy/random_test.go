@@ -1,18 +1,13 @@
 package copy
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/jackc/pgx/v5/pgconn"
-
-	"fiveways.dev/fiveways/test/postgres"
+	"fiveways.dev/fiveways/test/seeded"
+	"fiveways.dev/fiveways/test/sql/sides"
 )
 
 // words are the parts of random data.
@@ -72,33 +67,13 @@ func random(rng *rand.Rand) trial {
 // TestServerRandom compares random statements and data with a real server. COPIES is their number,
 // and COPIES_SEED selects them.
 func TestServerRandom(t *testing.T) {
-	dsn := postgres.Start(t, postgres.Options{LogTo: filepath.Join(t.TempDir(), "log")})
-	c, err := pgconn.Connect(context.Background(), dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := c.Exec(context.Background(), setUp).ReadAll(); err != nil {
-		t.Fatal(err)
-	}
-	h, err := c.Hijack()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer h.Conn.Close()
-	many, seed := number("COPIES", 1500), uint64(number("COPIES_SEED", 1))
-	t.Logf("COPIES_SEED=%d", seed)
-	rng := rand.New(rand.NewPCG(seed, 9))
+	c, _ := sides.Start(t, setUp)
+	h := sides.Hijack(t, c)
+	many, rng := seeded.Cases(t, "COPIES", 1500, 9)
 	for range many {
 		c := random(rng)
 		if want, got := theirs(t, h, c), ours(c); got != want {
 			t.Errorf("%s\n\twant %s\n\tgot  %s", c, want, got)
 		}
 	}
-}
-
-func number(name string, otherwise int) int {
-	if n, err := strconv.Atoi(os.Getenv(name)); err == nil {
-		return n
-	}
-	return otherwise
 }

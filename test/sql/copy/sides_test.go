@@ -18,6 +18,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/schema"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
+	"fiveways.dev/fiveways/test/sql/sides"
 )
 
 // setUp creates in PostgreSQL what shelf is here: a view that accepts rows, one that does not, and
@@ -104,16 +105,6 @@ func problem(code, message, detail, hint string, position int, where string) str
 	lines := slices.DeleteFunc(strings.Split(where, "\n"), func(l string) bool { return strings.HasPrefix(l, "PL/pgSQL") })
 	return fmt.Sprintf("%s %q %q %q @%d %q", code, message, detail, hint, position, strings.Join(lines, "\n"))
 }
-
-// nothing is a Work without effects.
-type nothing struct{}
-
-func (nothing) Begin(bool)     {}
-func (nothing) Commit() error  { return nil }
-func (nothing) Rollback()      {}
-func (nothing) Savepoint() int { return 0 }
-func (nothing) RollbackTo(int) {}
-func (nothing) Close()         {}
 
 // shelf is a schema with the relations of setUp.
 type shelf struct{ kept []string }
@@ -244,10 +235,17 @@ func (c *client) CopyPiece() ([]byte, error) {
 
 func (c *client) CopyLimit() int { return 1 << 20 }
 
+// newSession returns a session with the relations of the shelf.
+func newSession(s *shelf, c *client) *sql.Session {
+	o := sides.Options(s)
+	o.Copier = c
+	return sql.NewSession(o)
+}
+
 // ours runs a trial here.
 func ours(c trial) string {
 	s, out := &shelf{}, &client{trial: c}
-	session := sql.NewSession(sql.Options{User: "postgres", Database: "postgres", Work: nothing{}, Schemas: []schema.Schema{s}, Copier: out})
+	session := newSession(s, out)
 	defer session.Close()
 	if err := session.SetDefault("timezone", "UTC"); err != nil {
 		return err.Error()

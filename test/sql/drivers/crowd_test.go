@@ -80,9 +80,7 @@ func TestCrowdIdleInTransactions(t *testing.T) {
 func dial(t *testing.T, url string) *pgconn.PgConn {
 	t.Helper()
 	c, err := pgconn.Connect(t.Context(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { c.Close(context.Background()) })
 	return c
 }

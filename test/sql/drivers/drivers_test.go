@@ -50,9 +50,7 @@ func startServers(t *testing.T) []target {
 	t.Helper()
 	dir := t.TempDir()
 	b, err := brokertest.Start(t.Context(), dir, "--sql", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		b.Kill()
 		if t.Failed() {
@@ -108,9 +106,7 @@ func withNode(t *testing.T, s target) {
 func withJDBC(t *testing.T, s target) {
 	setUp(t, "java", "java", "javac", "mvn")
 	classPath, err := os.ReadFile("java/.build/classpath")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	run(t, s, []string{"CLASSPATH=java/.build/classes:" + string(classPath)}, "java", "WithJdbc")
 }
 
@@ -157,4 +153,12 @@ func run(t *testing.T, s target, env []string, program string, args ...string) s
 		t.Errorf("%s %v: %v\n%s\n%s", program, args, err, out.String(), complaints.String())
 	}
 	return out.String()
+}
+
+// must fails the test at once if there is an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

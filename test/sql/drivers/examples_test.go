@@ -32,9 +32,7 @@ func withExamples(t *testing.T, s target) {
 	check("java", func(t *testing.T) string {
 		setUp(t, "java", "java", "javac", "mvn")
 		classPath, err := os.ReadFile("java/.build/classpath")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		user, place, _ := strings.Cut(strings.TrimPrefix(s.url, "postgres://"), "@")
 		return run(t, s, []string{"JDBC_URL=jdbc:postgresql://" + place + "&user=" + user, "CLASSPATH=" + string(classPath)}, "java", folder+"java/Coffee.java")
 	})

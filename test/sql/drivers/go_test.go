@@ -25,14 +25,10 @@ const hurry = 200 * time.Millisecond
 func pgxConnect(t *testing.T, s target, mode pgx.QueryExecMode) *pgx.Conn {
 	t.Helper()
 	cfg, err := pgx.ParseConfig(s.url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	cfg.DefaultQueryExecMode = mode
 	c, err := pgx.ConnectConfig(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { c.Close(context.Background()) })
 	return c
 }
@@ -58,9 +54,7 @@ func withPgx(t *testing.T, s target) {
 		return
 	}
 	app, err := pgx.Connect(t.Context(), s.app)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	app.Close(t.Context())
 	_, err = pgx.Connect(t.Context(), strings.Replace(s.app, "secret", "wrong", 1))
 	wantState(t, err, "28P01")
@@ -77,9 +71,7 @@ func execute(t *testing.T, c *pgx.Conn, statement string, args ...any) {
 func registerHstore(t *testing.T, c *pgx.Conn) {
 	t.Helper()
 	var oid uint32
-	if err := c.QueryRow(t.Context(), "select oid from pg_type where typname = $1", "hstore").Scan(&oid); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.QueryRow(t.Context(), "select oid from pg_type where typname = $1", "hstore").Scan(&oid))
 	c.TypeMap().RegisterType(&pgtype.Type{Name: "hstore", OID: oid, Codec: pgtype.HstoreCodec{}})
 	for _, name := range []string{"_hstore", "mbus4.qt_model"} {
 		made, err := c.LoadType(t.Context(), name)
@@ -104,9 +96,7 @@ func pgxQueue(t *testing.T, c *pgx.Conn, name string) {
 	}
 	for _, commit := range []bool{false, true} {
 		tx, err := c.Begin(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		var got pgtype.Hstore
 		var found string
 		var added time.Time
@@ -119,9 +109,7 @@ func pgxQueue(t *testing.T, c *pgx.Conn, name string) {
 		} else {
 			err = tx.Rollback(ctx)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 	}
 	var left int
 	if err := c.QueryRow(ctx, "select count(*) from mbus4.consume($1)", name).Scan(&left); err != nil || left != 0 {
@@ -131,9 +119,7 @@ func pgxQueue(t *testing.T, c *pgx.Conn, name string) {
 		execute(t, c, "select mbus4.post($1, hstore('n', $2))", name, fmt.Sprint(i))
 	}
 	rows, err := c.Query(ctx, "select data->'n' from mbus4.consumen_"+name+"_by_default($1)", 100)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if all, err := pgx.CollectRows(rows, pgx.RowTo[string]); err != nil || strings.Join(all, "") != "0123456789" {
 		t.Fatal(all, err)
 	}
@@ -172,9 +158,7 @@ func pgxErrors(t *testing.T, c *pgx.Conn) {
 		wantState(t, err, state)
 	}
 	tx, err := c.Begin(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_, err = tx.Exec(t.Context(), "select 1/0")
 	wantState(t, err, "22012")
 	_, err = tx.Exec(t.Context(), "select 1")
@@ -200,9 +184,7 @@ func pgxBatch(t *testing.T, c *pgx.Conn) {
 	for i := range 100 {
 		b.Queue("select mbus4.post('with_pgx_batch', hstore('n', $1))", fmt.Sprint(i))
 	}
-	if err := c.SendBatch(t.Context(), b).Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.SendBatch(t.Context(), b).Close())
 	b = &pgx.Batch{}
 	b.Queue("select mbus4.post('with_pgx_batch', 'n=>lost')")
 	b.Queue("select 1/0")
@@ -213,9 +195,7 @@ func pgxBatch(t *testing.T, c *pgx.Conn) {
 	}
 	execute(t, c, "select mbus4.drop_queue('with_pgx_batch')")
 	rows, err := c.Query(t.Context(), "select i from generate_series(1, 20000) i")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if all, err := pgx.CollectRows(rows, pgx.RowTo[int]); err != nil || len(all) != 20000 || all[19999] != 20000 {
 		t.Error(len(all), err)
 	}
@@ -285,40 +265,32 @@ func withLibPQ(t *testing.T, s target) {
 // pqCopy posts with CopyIn.
 func pqCopy(t *testing.T, db *sql.DB) {
 	t.Helper()
-	must := func(err error) {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
 	_, err := db.ExecContext(t.Context(), "select mbus4.create_queue('with_pq_copy', 64); select mbus4.create_view('with_pq_copy')")
-	must(err)
+	must(t, err)
 	tx, err := db.BeginTx(t.Context(), nil)
-	must(err)
+	must(t, err)
 	//lint:ignore SA1019 programs that use lib/pq have it
 	in, err := tx.PrepareContext(t.Context(), pq.CopyIn("with_pq_copy_q", "data"))
-	must(err)
+	must(t, err)
 	for _, data := range []string{"n=>1", `n=>"a\tb"`, ""} {
 		_, err := in.ExecContext(t.Context(), data)
-		must(err)
+		must(t, err)
 	}
 	_, err = in.ExecContext(t.Context())
-	must(errors.Join(err, in.Close(), tx.Commit()))
+	must(t, errors.Join(err, in.Close(), tx.Commit()))
 	var n int
-	must(db.QueryRowContext(t.Context(), "select count(*) from mbus4.consumen_with_pq_copy_by_default(10)").Scan(&n))
+	must(t, db.QueryRowContext(t.Context(), "select count(*) from mbus4.consumen_with_pq_copy_by_default(10)").Scan(&n))
 	if n != 3 {
 		t.Errorf("%d messages", n)
 	}
 	_, err = db.ExecContext(t.Context(), "select mbus4.drop_queue('with_pq_copy')")
-	must(err)
+	must(t, err)
 }
 
 func openDB(t *testing.T, url, driver string) *sql.DB {
 	t.Helper()
 	db, err := sql.Open(driver, url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { db.Close() })
 	return db
 }
@@ -327,47 +299,41 @@ func withDatabaseSQL(t *testing.T, s target, driverName string) {
 	db := openDB(t, s.url, driverName)
 	ctx := t.Context()
 	name := "with_" + driverName
-	must := func(err error) {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
 	_, err := db.ExecContext(ctx, "select mbus4.create_queue($1, 64)", name)
-	must(err)
+	must(t, err)
 	post, err := db.PrepareContext(ctx, "select mbus4.post($1, hstore('n', $2::text))")
-	must(err)
+	must(t, err)
 	for i := range 10 {
 		var iid string
-		must(post.QueryRowContext(ctx, name, fmt.Sprint(i)).Scan(&iid))
+		must(t, post.QueryRowContext(ctx, name, fmt.Sprint(i)).Scan(&iid))
 	}
 	for _, level := range []sql.IsolationLevel{sql.LevelDefault, sql.LevelSerializable} {
 		tx, err := db.BeginTx(ctx, &sql.TxOptions{Isolation: level})
-		must(err)
+		must(t, err)
 		rows, err := tx.QueryContext(ctx, "select data->'n', added, headers->'none' from mbus4.consumen_"+name+"_by_default($1)", 5)
-		must(err)
+		must(t, err)
 		all := ""
 		for rows.Next() {
 			var n string
 			var added time.Time
 			var none sql.NullString
-			must(rows.Scan(&n, &added, &none))
+			must(t, rows.Scan(&n, &added, &none))
 			all += n
 			if none.Valid || added.Year() < 2024 {
 				t.Error(none, added)
 			}
 		}
-		must(rows.Err())
+		must(t, rows.Err())
 		if all != "01234" {
 			t.Errorf("consumed %s", all)
 		}
-		must(tx.Rollback())
+		must(t, tx.Rollback())
 	}
 	if _, err := db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true}); err != nil {
 		t.Error(err)
 	}
 	var n int
-	must(db.QueryRowContext(ctx, "select count(*) from mbus4.consumen_"+name+"_by_default(100)").Scan(&n))
+	must(t, db.QueryRowContext(ctx, "select count(*) from mbus4.consumen_"+name+"_by_default(100)").Scan(&n))
 	if n != 10 {
 		t.Errorf("%d messages", n)
 	}
@@ -377,5 +343,5 @@ func withDatabaseSQL(t *testing.T, s target, driverName string) {
 		t.Errorf("canceled: %v", err)
 	}
 	_, err = db.ExecContext(ctx, "select mbus4.drop_queue($1)", name)
-	must(err)
+	must(t, err)
 }

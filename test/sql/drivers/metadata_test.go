@@ -16,9 +16,7 @@ func withMetadata(t *testing.T, s target) {
 func withJDBCMetadata(t *testing.T, s target) {
 	setUp(t, "java", "java", "javac", "mvn")
 	classPath, err := os.ReadFile("java/.build/classpath")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	sameAnswers(t, s, "testdata/metadata.java.txt", run(t, s, []string{"CLASSPATH=java/.build/classes:" + string(classPath)}, "java", "Metadata"))
 }
 
@@ -40,15 +38,11 @@ lines:
 		kept = append(kept, line)
 	}
 	if *rewrite && s.name == "postgres" {
-		if err := os.WriteFile(file, []byte(strings.Join(kept, "")), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(file, []byte(strings.Join(kept, "")), 0o644))
 		return
 	}
 	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	want := strings.SplitAfter(string(text), "\n")
 	want = want[:len(want)-1]
 	for i := range max(len(want), len(kept)) {

@@ -26,15 +26,11 @@ func TestPage(t *testing.T) {
 	need(t, "psql")
 	dir := t.TempDir()
 	b, err := brokertest.Start(t.Context(), dir, "--sql", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(b.Kill)
 	addUser(t, dir)
 	text, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	steps := sessionSteps(string(text))
 	if len(steps) < 10 {
 		t.Fatalf("found only %d steps", len(steps))
@@ -49,9 +45,7 @@ func TestPage(t *testing.T) {
 		end = s.at + len(s.output)
 	}
 	if *rewrite {
-		if err := os.WriteFile(page, []byte(changed+string(text[end:])), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(page, []byte(changed+string(text[end:])), 0o644))
 	}
 }
 

@@ -91,9 +91,7 @@ func withPgbench(t *testing.T, s target) {
 		post:    "\\set n random(1, 1000)\nselect mbus4.post('with_pgbench', hstore('n', :n::text));\n",
 		consume: "begin;\nselect iid from mbus4.consume('with_pgbench');\ncommit;\n",
 	} {
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(file, []byte(text), 0o600))
 	}
 	for _, mode := range []string{"simple", "extended", "prepared"} {
 		for _, file := range []string{post, consume} {

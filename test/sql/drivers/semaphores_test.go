@@ -14,9 +14,7 @@ import (
 // of the status.
 func TestSemaphores(t *testing.T) {
 	b, err := brokertest.Start(t.Context(), t.TempDir(), "--sql", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(b.Kill)
 	s := target{name: "fiveways", url: "postgres://guest@" + b.SQLAddr() + "/fiveways"}
 	for _, mode := range []pgx.QueryExecMode{
@@ -39,9 +37,7 @@ func pgxSemaphore(t *testing.T, c *pgx.Conn, key string) {
 		c.TypeMap().RegisterType(made)
 	}
 	var id int
-	if err := c.QueryRow(ctx, "insert into markup.semaphore (key, active, try_release) values ($1, $2, $3) returning id", key, 1, 1).Scan(&id); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.QueryRow(ctx, "insert into markup.semaphore (key, active, try_release) values ($1, $2, $3) returning id", key, 1, 1).Scan(&id))
 	_, err := c.Exec(ctx, "insert into markup.semaphore (key) values ($1)", key)
 	wantState(t, err, "23505")
 	enqueue := func(task any, priority float64, want string) {

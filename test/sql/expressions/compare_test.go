@@ -5,9 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
-	"strconv"
 	"testing"
 	"time"
 
@@ -20,6 +18,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/parse"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 	"fiveways.dev/fiveways/test/postgres"
+	"fiveways.dev/fiveways/test/seeded"
 )
 
 // outcome is the result of an expression: a value of a type, or an error.
@@ -133,15 +132,6 @@ func ask(t *testing.T, conn *pgx.Conn, hstore map[uint32]string, text string) ou
 	return o
 }
 
-// asked returns a number from the environment. EXPRESSIONS is the number of comparisons, and
-// EXPRESSIONS_SEED selects them; `make compare` uses a new seed each time.
-func asked(name string, otherwise int64) int64 {
-	if n, err := strconv.ParseInt(os.Getenv(name), 10, 64); err == nil {
-		return n
-	}
-	return otherwise
-}
-
 // connect returns a connection, and the types of hstore by their OIDs on that server.
 func connect(t *testing.T) (*pgx.Conn, map[uint32]string) {
 	t.Helper()
@@ -161,13 +151,13 @@ func connect(t *testing.T) (*pgx.Conn, map[uint32]string) {
 	return conn, map[uint32]string{hstore: "hstore", array: "_hstore"}
 }
 
-// TestRandomExpressions evaluates random expressions here and in PostgreSQL.
+// TestRandomExpressions evaluates random expressions here and in PostgreSQL. EXPRESSIONS is their
+// number, and EXPRESSIONS_SEED selects them; `make compare` uses a new seed each time.
 func TestRandomExpressions(t *testing.T) {
 	conn, hstore := connect(t)
-	seed, count := asked("EXPRESSIONS_SEED", 1), asked("EXPRESSIONS", 3000)
-	t.Logf("EXPRESSIONS_SEED=%d EXPRESSIONS=%d", seed, count)
-	g := generator{rand.New(rand.NewPCG(uint64(seed), 1))}
-	differences, each := 0, count/int64(len(variants))+1
+	count, rng := seeded.Cases(t, "EXPRESSIONS", 3000, 1)
+	g := generator{rng}
+	differences, each := 0, count/uint64(len(variants))+1
 	for _, variant := range variants {
 		set := variant.ours(t)
 		text := fmt.Sprintf("set timezone = '%s'; set datestyle = '%s'; set intervalstyle = '%s'", variant.zone, variant.dateStyle, variant.intervalStyle)
@@ -186,5 +176,5 @@ func TestRandomExpressions(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d expressions, %d differences", each*int64(len(variants)), differences)
+	t.Logf("%d expressions, %d differences", each*uint64(len(variants)), differences)
 }

@@ -1,9 +1,10 @@
 package expressions
 
 import (
-	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"fiveways.dev/fiveways/test/seeded"
 )
 
 // Atoms, quantifiers and texts use few characters, so that patterns match often and in many ways.
@@ -59,9 +60,8 @@ func (g generator) regexpUse() string {
 // TestRandomPatterns matches random patterns here and in PostgreSQL.
 func TestRandomPatterns(t *testing.T) {
 	conn, hstore := connect(t)
-	seed, count := asked("EXPRESSIONS_SEED", 1), asked("EXPRESSIONS", 3000)
-	t.Logf("EXPRESSIONS_SEED=%d EXPRESSIONS=%d", seed, count)
-	g := generator{rand.New(rand.NewPCG(uint64(seed), 2))}
+	count, rng := seeded.Cases(t, "EXPRESSIONS", 3000, 2)
+	g := generator{rng}
 	set, differences := variants[0].ours(t), 0
 	for range count {
 		text := g.regexpUse()

@@ -4,11 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -17,27 +13,21 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
-	"fiveways.dev/fiveways/test/postgres"
+	"fiveways.dev/fiveways/test/seeded"
+	"fiveways.dev/fiveways/test/sql/sides"
 )
 
-// nothing is a Work without effects.
-type nothing struct{}
-
-func (nothing) Begin(bool)     {}
-func (nothing) Commit() error  { return nil }
-func (nothing) Rollback()      {}
-func (nothing) Savepoint() int { return 0 }
-func (nothing) RollbackTo(int) {}
-func (nothing) Close()         {}
+const null = "NULL"
 
 func ours(s *sql.Session, text string) ([]string, string) {
 	var rows []string
+	set := s.Settings()
 	all, err := s.Split(text)
 	if err == nil {
 		var o *sql.Portal
 		if o, err = s.Open(all[0], nil); err == nil {
 			_, _, err = s.Fetch(context.Background(), o, 0, func(row []value.Datum) error {
-				rows = append(rows, line(s, o, row))
+				rows = append(rows, sides.Ours(o.Columns, row, &set, null))
 				return nil
 			})
 		}
@@ -52,19 +42,6 @@ func ours(s *sql.Session, text string) ([]string, string) {
 	return rows, ""
 }
 
-func line(s *sql.Session, o *sql.Portal, row []value.Datum) string {
-	var vals []string
-	set := s.Settings()
-	for i, d := range row {
-		if d == nil {
-			vals = append(vals, "NULL")
-			continue
-		}
-		vals = append(vals, value.String(o.Columns[i].Type, d, &set))
-	}
-	return strings.Join(vals, "|")
-}
-
 func theirs(t *testing.T, c *pgconn.PgConn, text string) ([]string, string) {
 	results, err := c.Exec(context.Background(), text).ReadAll()
 	var e *pgconn.PgError
@@ -76,15 +53,7 @@ func theirs(t *testing.T, c *pgconn.PgConn, text string) ([]string, string) {
 	}
 	var rows []string
 	for _, r := range results[0].Rows {
-		var vals []string
-		for _, v := range r {
-			if v == nil {
-				vals = append(vals, "NULL")
-			} else {
-				vals = append(vals, string(v))
-			}
-		}
-		rows = append(rows, strings.Join(vals, "|"))
+		rows = append(rows, sides.Theirs(r, null))
 	}
 	return rows, ""
 }
@@ -92,16 +61,10 @@ func theirs(t *testing.T, c *pgconn.PgConn, text string) ([]string, string) {
 // TestSelects sends the same statements to both servers. STATEMENTS is their number, and
 // STATEMENTS_SEED selects them. Rows are compared in order if the statement defines a total order.
 func TestSelects(t *testing.T) {
-	c, err := pgconn.Connect(context.Background(), postgres.Start(t, postgres.Options{LogTo: filepath.Join(t.TempDir(), "log")}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = c.Close(context.Background()) }()
-	s := sql.NewSession(sql.Options{User: "postgres", Database: "postgres", Work: nothing{}})
+	c, _ := sides.Start(t, "")
+	s := sql.NewSession(sides.Options())
 	defer s.Close()
-	many, seed := number("STATEMENTS", 1500), uint64(number("STATEMENTS_SEED", 1))
-	t.Logf("STATEMENTS_SEED=%d", seed)
-	rng := rand.New(rand.NewPCG(seed, 9))
+	many, rng := seeded.Cases(t, "STATEMENTS", 1500, 9)
 	wrong, errs := 0, 0
 	for range many {
 		g := &generator{rng: rng}
@@ -123,11 +86,4 @@ func TestSelects(t *testing.T) {
 		}
 	}
 	t.Logf("%d statements, %d of them errors", many, errs)
-}
-
-func number(name string, otherwise int) int {
-	if n, err := strconv.Atoi(os.Getenv(name)); err == nil {
-		return n
-	}
-	return otherwise
 }

@@ -3,13 +3,11 @@ package transactions
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 
-	"fiveways.dev/fiveways/test/postgres"
+	"fiveways.dev/fiveways/test/seeded"
+	"fiveways.dev/fiveways/test/sql/sides"
 )
 
 // statements are the statements of sequences. Common statements occur more often.
@@ -136,12 +134,10 @@ func randomMessage(rng *rand.Rand) message {
 // TestSequences sends the same messages to both servers. TRANSACTIONS is the number of sequences,
 // and TRANSACTIONS_SEED selects them.
 func TestSequences(t *testing.T) {
-	dsn := postgres.Start(t, postgres.Options{LogTo: filepath.Join(t.TempDir(), "log")})
-	sequences, seed := number("TRANSACTIONS", 150), uint64(number("TRANSACTIONS_SEED", 1))
-	t.Logf("TRANSACTIONS_SEED=%d", seed)
-	rng := rand.New(rand.NewPCG(seed, 7))
+	_, dsn := sides.Start(t, "")
+	sequences, rng := seeded.Cases(t, "TRANSACTIONS", 150, 7)
 	for i := range sequences {
-		real := dial(t, dsn)
+		real := &real{t, sides.Hijack(t, sides.Connect(t, dsn))}
 		ours := newSession()
 		var history []string
 		for range 25 {
@@ -155,11 +151,4 @@ func TestSequences(t *testing.T) {
 		real.close()
 		ours.close()
 	}
-}
-
-func number(name string, otherwise int) int {
-	if n, err := strconv.Atoi(os.Getenv(name)); err == nil {
-		return n
-	}
-	return otherwise
 }

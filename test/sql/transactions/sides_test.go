@@ -13,25 +13,13 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
+	"fiveways.dev/fiveways/test/sql/sides"
 )
 
 // real is a connection to PostgreSQL.
 type real struct {
 	t    *testing.T
 	conn *pgconn.HijackedConn
-}
-
-func dial(t *testing.T, dsn string) *real {
-	t.Helper()
-	c, err := pgconn.Connect(context.Background(), dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	h, err := c.Hijack()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &real{t, h}
 }
 
 func (r *real) close() { _ = r.conn.Conn.Close() }
@@ -60,11 +48,7 @@ func (r *real) send(m message) string {
 		}
 		switch got := got.(type) {
 		case *pgproto3.DataRow:
-			var vals []string
-			for _, v := range got.Values {
-				vals = append(vals, string(v))
-			}
-			out = append(out, "row "+strings.Join(vals, ","))
+			out = append(out, "row "+sides.Theirs(got.Values, ""))
 		case *pgproto3.CommandComplete:
 			out = append(out, string(got.CommandTag))
 		case *pgproto3.NoticeResponse:
@@ -77,16 +61,6 @@ func (r *real) send(m message) string {
 	}
 }
 
-// nothing is a Work without effects.
-type nothing struct{ marks int }
-
-func (*nothing) Begin(bool)       {}
-func (*nothing) Commit() error    { return nil }
-func (*nothing) Rollback()        {}
-func (n *nothing) Savepoint() int { n.marks++; return n.marks }
-func (*nothing) RollbackTo(int)   {}
-func (*nothing) Close()           {}
-
 // ours is a session of Fiveways.
 type ours struct {
 	s   *sql.Session
@@ -95,10 +69,10 @@ type ours struct {
 
 func newSession() *ours {
 	o := &ours{}
-	o.s = sql.NewSession(sql.Options{
-		User: "postgres", Database: "postgres", Superuser: true, Work: &nothing{},
-		Notice: func(e *pgerror.Error) { o.write("%s %s %s", e.Severity, e.Code, e.Message) },
-	})
+	options := sides.Options()
+	options.Superuser = true
+	options.Notice = func(e *pgerror.Error) { o.write("%s %s %s", e.Severity, e.Code, e.Message) }
+	o.s = sql.NewSession(options)
 	return o
 }
 
@@ -153,16 +127,8 @@ func (o *ours) one(p *sql.Prepared) error {
 		return err
 	}
 	_, tag, err := o.s.Fetch(context.Background(), portal, 0, func(row []value.Datum) error {
-		var vals []string
 		set := o.s.Settings()
-		for i, d := range row {
-			text := ""
-			if d != nil {
-				text = value.String(portal.Columns[i].Type, d, &set)
-			}
-			vals = append(vals, text)
-		}
-		o.write("row %s", strings.Join(vals, ","))
+		o.write("row %s", sides.Ours(portal.Columns, row, &set, ""))
 		return nil
 	})
 	if err == nil {

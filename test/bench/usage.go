@@ -1,13 +1,41 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
+
+	"fiveways.dev/fiveways/internal/bench/process"
 )
+
+// userTick is the unit of CPU times in /proc/PID/stat: USER_HZ is 100 on every Linux port that Go
+// runs on.
+const userTick = 10 * time.Millisecond
+
+var errProcess = errors.New("bench: cannot read the server's process")
+
+// cpuDuring returns the CPU time that passes by a clock of it while f runs.
+func cpuDuring(clock func() (time.Duration, error), f func() error) (time.Duration, error) {
+	before, err := clock()
+	if err != nil {
+		return 0, err
+	}
+	if err := f(); err != nil {
+		return 0, err
+	}
+	after, err := clock()
+	return after - before, err
+}
+
+// microsEach returns the CPU time for each of n things, in µs.
+func microsEach(cpu time.Duration, n int64) float64 {
+	return float64(cpu) / float64(time.Microsecond) / float64(max(n, 1))
+}
 
 // usage is what a server has used so far.
 type usage struct {
@@ -15,12 +43,9 @@ type usage struct {
 	memory float64 // MB
 }
 
-func oneUsage(pid int) (u usage, err error) {
-	if u.cpu, err = cpuTime(pid); err != nil {
-		return u, err
-	}
-	u.memory, err = residentMB(pid)
-	return u, err
+func oneUsage(pid int) (usage, error) {
+	u, err := process.Read(pid)
+	return usage{u.CPU, float64(u.RSS) / 1e6}, err
 }
 
 // familyUsage returns the usage of a process and its children. The CPU time of children that have
@@ -72,4 +97,23 @@ func sharedMB(pid int) float64 {
 		}
 	}
 	return 0
+}
+
+// folderMB returns the size of all files of a folder in units of 10^6 bytes.
+func folderMB(dir string) (float64, error) {
+	var bytes int64
+	err := filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
+		if err != nil || !e.Type().IsRegular() {
+			return err
+		}
+		info, err := e.Info()
+		if errors.Is(err, fs.ErrNotExist) { // the broker may remove files meanwhile
+			return nil
+		}
+		if err == nil {
+			bytes += info.Size()
+		}
+		return err
+	})
+	return float64(bytes) / 1e6, err
 }
