@@ -26,8 +26,7 @@ func (sh *Shard) requeue(o *Op) {
 	sh.dropHead(q) // before waiting consumers get any of these messages, as in RabbitMQ
 }
 
-// putBack returns n contiguous unacked deliveries. They are ready at due (unix ms), or now if due
-// is 0.
+// putBack returns n contiguous unacked deliveries, ready at due (unix ms), or now if it is 0.
 func (sh *Shard) putBack(q *Queue, h queue.Handle, n int, due int64) int {
 	found := sh.facts.Return(q.content, h, n, due)
 	q.counts.Returned += uint64(found)

@@ -45,8 +45,7 @@ func (q *Queue) freeProbe() {
 	}
 }
 
-// retire adds the counts of a deleted queue to those of its virtual host, whose sums never
-// decrease.
+// retire adds the counts of a deleted queue to its virtual host, whose sums never decrease.
 func (sh *Shard) retire(q *Queue) {
 	if q.buffer == nil {
 		sh.set.Counters.QueuesDeleted.Add(1)

@@ -2,8 +2,7 @@ package shard
 
 import "fiveways.dev/fiveways/internal/storage/store"
 
-// Debug gives tests of higher packages access to the internals of a shard. Its methods run at the
-// shard.
+// Debug gives tests of higher packages the internals of a shard. Its methods run at the shard.
 type Debug struct{ *Shard }
 
 // DebugOf returns the Debug of a shard.

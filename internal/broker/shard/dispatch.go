@@ -113,8 +113,7 @@ func (sh *Shard) setAside(q *Queue, it *queue.Item, err error) {
 	sh.set.Counters.Unreadable.Add(1)
 }
 
-// deliver collects one delivery for a consumer, and settles it if the consumer does not
-// acknowledge.
+// deliver collects a delivery for a consumer, and settles it if the consumer does not ack.
 func (sh *Shard) deliver(q *Queue, c *Consumer, it *queue.Item) {
 	h := it.Handle
 	sh.handTo(q, c, it)

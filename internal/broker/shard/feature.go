@@ -29,8 +29,7 @@ const HeldBack = int64(1) << 61
 // attached is the feature of a queue.
 type attached struct{ Feature }
 
-// Feature returns the feature of the queue, or nil if it has none or is deleted. Any goroutine may
-// call it.
+// Feature returns the queue's feature, nil if it has none or is deleted. Any goroutine may call it.
 func (q *Queue) Feature() Feature {
 	if a := q.feature.Load(); a != nil {
 		return a.Feature

@@ -122,8 +122,7 @@ func (sh *Shard) clear(q *Queue) (messages int) {
 	return messages
 }
 
-// confirmAck answers an acknowledgement that settled n messages. logged means that a fact records
-// it.
+// confirmAck answers an acknowledgement of n messages. logged means that a fact records it.
 func (sh *Shard) confirmAck(o *Op, n int, logged bool) {
 	switch {
 	case o.Confirm == nil:

@@ -361,6 +361,5 @@ func (sh *Shard) Send(o Op) bool { return sh.inbox.Push(o, len(o.Env)) }
 // fill next.
 func (sh *Shard) SendBatch(ops []Op) (next []Op) { return sh.inbox.PushBatch(ops, messageBytes(ops)) }
 
-// Post runs fn on the shard's goroutine without waiting for it. It returns false if the shard has
-// stopped.
+// Post runs fn on the shard's goroutine without waiting. It returns false if the shard has stopped.
 func (sh *Shard) Post(fn func()) bool { return sh.Send(Op{Kind: OpCall, Extra: fn}) }

@@ -26,8 +26,7 @@ type Output interface {
 	Send()
 }
 
-// Delivery is a message handed to a consumer, or, if Consumer is nil, to a session that requested
-// it.
+// Delivery is a message for a consumer, or, if Consumer is nil, for a session that requested it.
 type Delivery struct {
 	Consumer    *Consumer
 	Queue       *Queue

@@ -7,8 +7,7 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// behindDelay is how long a store with SyncOS waits after a write before it syncs in the
-// background.
+// behindDelay is how long a store with SyncOS waits after a write before it syncs.
 const behindDelay = time.Second
 
 // syncs serializes the syncs of the log's files.

@@ -21,8 +21,7 @@ const (
 	retryEvery = 100 * time.Millisecond
 )
 
-// committer writes appended entries. It and all its fields belong to the current leader
-// (leader.go).
+// committer writes appended entries. It belongs to the current leader (leader.go).
 type committer struct {
 	s    *Store
 	seg  *segment // being written

@@ -2,8 +2,7 @@ package store
 
 import "fiveways.dev/fiveways/internal/storage/wal"
 
-// Pos identifies a fact permanently: cleaning and restarts do not change it, so it is no file
-// offset.
+// Pos identifies a fact permanently: cleaning and restarts do not change it.
 type Pos struct {
 	Shard uint32
 	Index uint64 // log index of the entry: contiguous per shard, from 1

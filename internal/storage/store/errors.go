@@ -17,13 +17,11 @@ var (
 	// ErrClosed means that the store was closed before the entry was durable. After a restart the
 	// entry may or may not be there.
 	ErrClosed = errors.New("store: closed")
-	// ErrNotFound means that there is no such fact: it was never written, was forgotten, or was
-	// cleaned.
+	// ErrNotFound means that there is no such fact: never written, forgotten, or cleaned.
 	ErrNotFound = errors.New("store: fact not found")
 	// ErrNotWritten means that the entry is appended but not yet readable.
 	ErrNotWritten = errors.New("store: entry not written yet")
-	// ErrCorrupt means that the disk does not hold what was written. The message names file and
-	// offset.
+	// ErrCorrupt means that the disk lacks what was written. The text names file and offset.
 	ErrCorrupt = wal.ErrCorrupt
 	// ErrUnsupportedFormat means that a newer version wrote the file.
 	ErrUnsupportedFormat = wal.ErrUnsupportedFormat

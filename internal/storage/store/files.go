@@ -83,8 +83,7 @@ func (fl *files) release(img *image) (stale bool) {
 	return img.stale
 }
 
-// closeIdle closes files without readers, oldest first, until at most n are open. Called with mu
-// held.
+// closeIdle closes files without readers, oldest first, until at most n are open. mu is held.
 func (fl *files) closeIdle(n int) {
 	kept := fl.open[:0]
 	for i, img := range fl.open {

@@ -25,8 +25,7 @@ var slots = [...]string{"", "snapshot-1", "snapshot-2"}
 
 func slotDir(root string, slot int) string { return filepath.Join(root, slots[slot]) }
 
-// liveSlot returns which slot holds the log and the checkpoints: root itself until a snapshot is
-// installed.
+// liveSlot returns the slot of the log and checkpoints: root itself before the first snapshot.
 func liveSlot(fsys vfs.FS, root string) (slot int, err error) {
 	b, err := readSmallFile(fsys, root, liveFile, liveSize+1)
 	if b == nil || err != nil {

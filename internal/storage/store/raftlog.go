@@ -84,8 +84,7 @@ type raftOp struct {
 	rewind  uint64 // index of the first entry to cut
 }
 
-// Raft returns the replicated log of the store. It returns nil for a single node, which uses Append
-// instead.
+// Raft returns the replicated log of the store, or nil for a single node, which uses Append.
 func (s *Store) Raft() *RaftLog { return s.raft }
 
 // State returns the last saved state.

@@ -64,8 +64,7 @@ func (c *committer) cutFrom(index uint64) error {
 		}
 	}
 	later := c.unpublish(index, seg, f, &t) // before a byte of the file changes
-	// The last one is removed first, and each removal is durable: a crash leaves a log without a
-	// hole.
+	// The last one is removed first, and each removal is durable: a crash leaves no hole.
 	for _, gone := range slices.Backward(later) {
 		if err := s.fs.Remove(gone.img.path); err != nil {
 			return err

@@ -26,8 +26,7 @@ func (c *committer) roll(next *segment) {
 	c.begin(next, f, wal.SegmentHeaderSize)
 }
 
-// begin continues at an offset of a segment that is durable up to there. No reader knows its image
-// yet.
+// begin continues at an offset up to which a segment is durable. No reader knows its image yet.
 func (c *committer) begin(seg *segment, f vfs.File, at int64) {
 	c.seg, c.file = seg, f
 	c.at, c.synced, c.laid = at, at, at
