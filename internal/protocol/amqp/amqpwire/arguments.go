@@ -10,24 +10,24 @@ import (
 	"fiveways.dev/fiveways/internal/core/message"
 )
 
-// arguments reads the arguments of a method into its fields, or appends its fields as arguments.
-// Its methods are named after the types of the specification.
+// arguments reads the arguments of a method into its fields, or appends the fields as arguments, so
+// that a method lists its arguments once. The methods are named after the types of the
+// specification.
 type arguments struct {
-	message.Reader        // of what is read
-	appends        bool   // instead of reading
-	dst            []byte // what is appended to
+	message.Reader        // of the payload, if it reads
+	appends        bool   // it appends instead of reading
+	dst            []byte // to which it appends
 }
 
-// walks are arguments that nothing uses.
-var walks = sync.Pool{New: func() any { return new(arguments) }}
+// pool holds arguments that are not in use.
+var pool = sync.Pool{New: func() any { return new(arguments) }}
 
 func (a *arguments) release() {
 	*a = arguments{}
-	walks.Put(a)
+	pool.Put(a)
 }
 
-// end returns the error of a method that was read: nothing may have been missing and nothing may be
-// left.
+// end returns an error if the payload of a method was too short or too long.
 func end(r *message.Reader, id MethodID) error {
 	if r.Err() == nil && r.Len() == 0 {
 		return nil
@@ -35,7 +35,7 @@ func end(r *message.Reader, id MethodID) error {
 	return malformed(r, id)
 }
 
-// malformed is apart from end so that end can be inlined.
+// malformed is separate so that end can be inlined.
 func malformed(r *message.Reader, id MethodID) error {
 	if err := r.Err(); err != nil {
 		return fmt.Errorf("%w: %v: %w", ErrMalformedMethod, id, err)
@@ -75,8 +75,8 @@ func (a *arguments) longlong(v *uint64) {
 	}
 }
 
-// bits goes through up to eight bit arguments that stand next to each other in one octet, the first
-// in the lowest bit (section 4.2.5.2).
+// bits handles up to eight consecutive bit arguments, which share an octet, the first in the lowest
+// bit (section 4.2.5.2).
 func (a *arguments) bits(flags ...*bool) {
 	if a.appends {
 		var octet byte
@@ -92,7 +92,7 @@ func (a *arguments) bits(flags ...*bool) {
 	}
 }
 
-// shortStr goes through a short string of any bytes.
+// shortStr handles a short string of any bytes.
 func (a *arguments) shortStr(v *string) {
 	if a.appends {
 		a.dst = message.AppendShortStr(a.dst, *v)
@@ -101,7 +101,7 @@ func (a *arguments) shortStr(v *string) {
 	}
 }
 
-// shortBytes is shortStr for a field that aliases the bytes that are read.
+// shortBytes is shortStr for a field that aliases the payload.
 func (a *arguments) shortBytes(v *[]byte) {
 	if a.appends {
 		a.dst = message.AppendShortStr(a.dst, *v)
@@ -110,8 +110,7 @@ func (a *arguments) shortBytes(v *[]byte) {
 	}
 }
 
-// name is shortStr for what clients name or ask for, which must be text. What messages carry may be
-// any bytes.
+// name is shortStr for names, which must be valid UTF-8. Only messages may carry any bytes.
 func (a *arguments) name(v *string) {
 	a.shortStr(v)
 	if !a.appends && !utf8.ValidString(*v) {
@@ -120,7 +119,7 @@ func (a *arguments) name(v *string) {
 	}
 }
 
-// text is shortStr for what is meant for people, and is cut to what fits.
+// text is shortStr for text that people read. A text that is too long is cut.
 func (a *arguments) text(v *string) {
 	if a.appends {
 		a.dst = message.AppendShortStr(a.dst, cut(*v))
@@ -153,7 +152,7 @@ func (a *arguments) table(v *message.Table) {
 	}
 }
 
-// Reserved arguments are written as zero, and whatever they hold is ignored.
+// Reserved arguments are written as zero and ignored when read.
 
 func (a *arguments) reservedOctet() {
 	var zero uint8

@@ -59,7 +59,7 @@ func AppendMethodFrame(dst []byte, channel uint16, m Method) []byte {
 
 // appendMethod appends ids and arguments, which is the payload of a method frame.
 func appendMethod(dst []byte, m Method) []byte {
-	a := walks.Get().(*arguments)
+	a := pool.Get().(*arguments)
 	defer a.release()
 	a.appends, a.dst = true, appendID(dst, m.ID())
 	m.arguments(a)

@@ -51,7 +51,7 @@ func DecodeMethod(payload []byte) (Method, error) {
 		return nil, &UnknownMethodError{ID: id}
 	}
 	m := known.alloc()
-	a := walks.Get().(*arguments)
+	a := pool.Get().(*arguments)
 	defer a.release()
 	a.Reset(args)
 	m.arguments(a)
