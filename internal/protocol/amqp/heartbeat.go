@@ -40,8 +40,15 @@ func (h *heartbeat) start(c *conn) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if !h.stopped {
-		h.timer = time.AfterFunc(every, func() { h.look(c, h.interval > 0, every) })
+		h.timer = time.AfterFunc(untilCheck(every), func() { h.look(c, h.interval > 0, every) })
 	}
+}
+
+// untilCheck returns when the next check is due: after a period, or up to an eighth of it earlier, so
+// that the checks of many connections fall together and an idle broker wakes up less often.
+func untilCheck(every time.Duration) time.Duration {
+	now := time.Now()
+	return now.Add(every).Truncate(min(every/8, time.Second)).Sub(now)
 }
 
 // started reports whether the connection was opened.
@@ -87,6 +94,6 @@ func (h *heartbeat) look(c *conn, beats bool, every time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if !h.stopped {
-		h.timer.Reset(every)
+		h.timer.Reset(untilCheck(every))
 	}
 }
