@@ -44,8 +44,8 @@ func (h *heartbeat) start(c *conn) {
 	}
 }
 
-// untilCheck returns when the next check is due: after a period, or up to an eighth of it earlier, so
-// that the checks of many connections fall together and an idle broker wakes up less often.
+// untilCheck returns when the next check is due: after a period, or up to an eighth of it earlier.
+// The checks of many connections then fall together, and an idle broker wakes up less often.
 func untilCheck(every time.Duration) time.Duration {
 	now := time.Now()
 	return now.Add(every).Truncate(min(every/8, time.Second)).Sub(now)
