@@ -14,6 +14,10 @@ const idleTick = 30 * time.Second
 // considered dead.
 const stuckWrite = 30 * time.Second
 
+// checkGrid is the time between the instants of checks. It is short, so that the checks of 50,000
+// connections do not delay messages.
+const checkGrid = 100 * time.Millisecond
+
 // heartbeat checks a connection twice per interval. It sends a heartbeat unless a write is pending,
 // and ends the connection if the client was silent for two intervals. It sends heartbeats even
 // after a recent write: otherwise the client could receive nothing for nearly an interval, and some
@@ -48,7 +52,7 @@ func (h *heartbeat) start(c *conn) {
 // The checks of many connections then fall together, and an idle broker wakes up less often.
 func untilCheck(every time.Duration) time.Duration {
 	now := time.Now()
-	return now.Add(every).Truncate(min(every/8, time.Second)).Sub(now)
+	return now.Add(every).Truncate(min(every/8, checkGrid)).Sub(now)
 }
 
 // started reports whether the connection was opened.
