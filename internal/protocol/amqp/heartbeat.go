@@ -14,10 +14,6 @@ const idleTick = 30 * time.Second
 // considered dead.
 const stuckWrite = 30 * time.Second
 
-// checkGrid is the time between the instants of checks. It is short, so that the checks of 50,000
-// connections do not delay messages.
-const checkGrid = 100 * time.Millisecond
-
 // heartbeat checks a connection twice per interval. It sends a heartbeat unless a write is pending,
 // and ends the connection if the client was silent for two intervals. It sends heartbeats even
 // after a recent write: otherwise the client could receive nothing for nearly an interval, and some
@@ -44,15 +40,8 @@ func (h *heartbeat) start(c *conn) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if !h.stopped {
-		h.timer = time.AfterFunc(untilCheck(every), func() { h.look(c, h.interval > 0, every) })
+		h.timer = time.AfterFunc(every, func() { h.look(c, h.interval > 0, every) })
 	}
-}
-
-// untilCheck returns when the next check is due: after a period, or up to an eighth of it earlier.
-// The checks of many connections then fall together, and an idle broker wakes up less often.
-func untilCheck(every time.Duration) time.Duration {
-	now := time.Now()
-	return now.Add(every).Truncate(min(every/8, checkGrid)).Sub(now)
 }
 
 // started reports whether the connection was opened.
@@ -98,6 +87,6 @@ func (h *heartbeat) look(c *conn, beats bool, every time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if !h.stopped {
-		h.timer.Reset(untilCheck(every))
+		h.timer.Reset(every)
 	}
 }
