@@ -1,7 +1,6 @@
 package broker
 
 import (
-	"bytes"
 	"log/slog"
 	"strings"
 	"sync/atomic"
@@ -10,6 +9,7 @@ import (
 	"time"
 
 	"fiveways.dev/fiveways/internal/broker/backpressure"
+	"fiveways.dev/fiveways/internal/logtest"
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
@@ -57,7 +57,7 @@ func TestAlarmsInTheLog(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				var log bytes.Buffer
+				var log logtest.Text
 				errs := vfs.NewErrors(vfs.NewMem())
 				disk := &scarce{FS: errs}
 				disk.free.Store(1 << 30)

@@ -1,7 +1,6 @@
 package protocol
 
 import (
-	"bytes"
 	"encoding/json"
 	"log/slog"
 	"os"
@@ -9,10 +8,12 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"fiveways.dev/fiveways/internal/logtest"
 )
 
 func TestAudit(t *testing.T) {
-	var log bytes.Buffer
+	var log logtest.Text
 	path := filepath.Join(t.TempDir(), "audit.log")
 	a, err := OpenAudit(path, slog.New(slog.NewTextHandler(&log, nil)))
 	if err != nil {

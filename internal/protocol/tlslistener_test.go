@@ -261,7 +261,7 @@ func TestPendingHandshakes(t *testing.T) {
 }
 
 func TestReload(t *testing.T) {
-	var log bytes.Buffer
+	var log logtest.Text
 	s, files, before := openTest(t, TLSOptions{Log: slog.New(slog.NewTextHandler(&log, nil))})
 	addr := welcome(t, s, TLSMode{})
 	old := tls.Client(dial(t, addr), trusting(before))
@@ -325,7 +325,7 @@ func TestWatch(t *testing.T) {
 }
 
 func TestExpired(t *testing.T) {
-	var log bytes.Buffer
+	var log logtest.Text
 	openTest(t, TLSOptions{Log: slog.New(slog.NewTextHandler(&log, nil)), Clock: func() time.Time { return time.Now().Add(48 * time.Hour) }})
 	if !strings.Contains(log.String(), "level=ERROR") || !strings.Contains(log.String(), "not valid now") {
 		t.Errorf("the log: %s", &log)

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"bytes"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -16,6 +15,7 @@ import (
 	"fiveways.dev/fiveways/internal/broker"
 	"fiveways.dev/fiveways/internal/config"
 	"fiveways.dev/fiveways/internal/core/catalog"
+	"fiveways.dev/fiveways/internal/logtest"
 )
 
 // begin starts a node with only AMQP, runs fn and stops it.
@@ -23,7 +23,7 @@ func begin(t *testing.T, cfg config.Config, fn func(*Server)) error {
 	t.Helper()
 	cfg.AMQP = "127.0.0.1:0"
 	cfg.SQL, cfg.Redis, cfg.Etcd, cfg.HTTP, cfg.Metrics = config.Off, config.Off, config.Off, config.Off, config.Off
-	var log bytes.Buffer
+	var log logtest.Text
 	s, err := Start(cfg, "test", slog.New(slog.NewTextHandler(&log, nil)))
 	if err != nil {
 		return err

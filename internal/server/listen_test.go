@@ -1,7 +1,6 @@
 package server
 
 import (
-	"bytes"
 	"errors"
 	"log/slog"
 	"net"
@@ -9,6 +8,7 @@ import (
 	"testing"
 
 	"fiveways.dev/fiveways/internal/config"
+	"fiveways.dev/fiveways/internal/logtest"
 )
 
 // taken returns an address that is in use.
@@ -43,7 +43,7 @@ func TestTakenAddresses(t *testing.T) {
 				*at[key] = taken(t)
 			}
 			cfg.MetricsOptional = c.optional
-			var log bytes.Buffer
+			var log logtest.Text
 			listeners, err := listenAll(cfg, slog.New(slog.NewTextHandler(&log, nil)))
 			defer closeAll(listeners)
 			if errors.Is(err, ErrAddrInUse) != c.refused {

@@ -1,13 +1,13 @@
 package store
 
 import (
-	"bytes"
 	"log/slog"
 	"math/rand/v2"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"fiveways.dev/fiveways/internal/logtest"
 	"fiveways.dev/fiveways/internal/storage/vfs"
 	"fiveways.dev/fiveways/internal/storage/wal"
 )
@@ -65,7 +65,7 @@ func TestZerosAreTheEndOfTheLog(t *testing.T) {
 	if err != nil || len(report.Damage) > 0 {
 		t.Errorf("a killed store: %v, %v", report.Damage, err)
 	}
-	var log bytes.Buffer
+	var log logtest.Text
 	s, err = Open(killed, testDir, Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
 	if err != nil {
 		t.Fatal(err)
