@@ -1,6 +1,9 @@
 package catalog
 
-import "encoding/json"
+import (
+	"bytes"
+	"encoding/json"
+)
 
 // policyMembers are the members of a policy without its methods.
 type policyMembers QueuePolicy
@@ -23,12 +26,30 @@ func newPolicyFact(p QueuePolicy) policyFact {
 	}
 }
 
+// defaultPolicyFact is the encoding of a policy without settings, which is that of most queues.
+var defaultPolicyFact = func() []byte {
+	b, err := json.Marshal(newPolicyFact(DefaultQueuePolicy()))
+	if err != nil {
+		panic(err) // it has only numbers, booleans and texts
+	}
+	return b
+}()
+
 // MarshalJSON encodes the policy for a fact.
-func (p QueuePolicy) MarshalJSON() ([]byte, error) { return json.Marshal(newPolicyFact(p)) }
+func (p QueuePolicy) MarshalJSON() ([]byte, error) {
+	if p == DefaultQueuePolicy() {
+		return defaultPolicyFact, nil
+	}
+	return json.Marshal(newPolicyFact(p))
+}
 
 // UnmarshalJSON starts from the defaults, so that facts written before a field existed keep their
 // meaning.
 func (p *QueuePolicy) UnmarshalJSON(b []byte) error {
+	if bytes.Equal(b, defaultPolicyFact) {
+		*p = DefaultQueuePolicy()
+		return nil
+	}
 	f := newPolicyFact(DefaultQueuePolicy())
 	if err := json.Unmarshal(b, &f); err != nil {
 		return err
