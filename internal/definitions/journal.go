@@ -146,9 +146,13 @@ func (j *Journal) Sum(but uint64, fn func(sum, last uint64)) {
 	}
 }
 
-// Recover restores the definitions from the checkpoint and the log after it. Errors: those of the
-// store, shardstate.ErrUnsupported, shardstate.ErrMalformed.
+// Recover restores the definitions from the checkpoint and the log after it, before anybody reads
+// them. Errors: those of the store, shardstate.ErrUnsupported, shardstate.ErrMalformed.
 func (j *Journal) Recover(st *store.Store) error {
+	return j.State.Alone(func() error { return j.recover(st) })
+}
+
+func (j *Journal) recover(st *store.Store) error {
 	j.total = st.Stats().Bytes // it is unknown which part is older than which checkpoint
 	r, after, err := st.Checkpoint(Shard)
 	if err != nil {

@@ -60,6 +60,8 @@ type State struct {
 	own        parameters // the broker's own, without a virtual host
 	versions   atomic.Uint64
 
+	alone bool // during Alone
+
 	nextQueue uint64
 	reserved  map[string]int64 // for each sequence: numbers below may have been used
 }
@@ -184,6 +186,18 @@ func (s *State) Apply(index uint64, fact []byte) (err error) {
 	return nil
 }
 
+// Alone calls apply, which applies facts before anybody reads the definitions. So routing tables
+// change in place: a copy for each fact would be most of the work with many queues.
+func (s *State) Alone(apply func() error) error {
+	s.alone = true
+	err := apply()
+	s.alone = false
+	for _, v := range s.VHosts() {
+		v.table.Store(v.Table().Public())
+	}
+	return err
+}
+
 // decoded decodes a fact, which is a JSON object, and applies it.
 func decoded[F any](payload []byte, apply func(*F) error) error {
 	var f F
@@ -202,6 +216,9 @@ func (s *State) applyTopology(f *topologyFact) error {
 			return nil
 		}
 		return fmt.Errorf("%w: virtual host '%s' is not there", shardstate.ErrMalformed, f.VHost)
+	}
+	if s.alone {
+		v.table.Store(v.Table().Private())
 	}
 	e := s.edit(v)
 	if err := e.apply(f); err != nil {

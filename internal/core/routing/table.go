@@ -19,6 +19,7 @@ type Table struct {
 	byDest    *btree.Map[string, *Binding] // by Binding.destKey
 
 	conditions Conditions // allowed in bindings
+	private    bool       // changes are made in place
 }
 
 // Tap is the internal exchange that gets reports of the messages of a vhost.
@@ -51,9 +52,27 @@ func NewWith(conditions Conditions) *Table {
 	return t
 }
 
-// edit returns a copy of t that may be changed in place until it is published.
+// edit returns a table that may be changed in place until it is published: a copy, unless t is
+// private.
 func (t *Table) edit() *Table {
-	return &Table{t.exchanges.Copy(), t.queues.Copy(), t.bySource.Copy(), t.byDest.Copy(), t.conditions}
+	if t.private {
+		return t
+	}
+	return &Table{t.exchanges.Copy(), t.queues.Copy(), t.bySource.Copy(), t.byDest.Copy(), t.conditions, false}
+}
+
+// Private returns a copy of t that changes in place, for many changes before anybody else reads
+// the table. Public ends that.
+func (t *Table) Private() *Table {
+	next := t.edit()
+	next.private = true
+	return next
+}
+
+// Public returns t as a table that never changes again.
+func (t *Table) Public() *Table {
+	t.private = false
+	return t
 }
 
 // Queue returns the queue that the default exchange has for a name.

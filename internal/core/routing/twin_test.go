@@ -237,9 +237,12 @@ func TestTwin(t *testing.T) {
 			declareSpec(spec)
 		}
 		for range rapid.IntRange(1, 60).Draw(rt, "steps") {
-			switch rapid.IntRange(0, 9).Draw(rt, "op") {
+			switch rapid.IntRange(0, 10).Draw(rt, "op") {
 			case 0:
+				table = table.Public()
 				oldTable, oldTwin = table, w.clone()
+			case 10:
+				table = table.Private()
 			case 1:
 				id := genQueue.Draw(rt, "queue")
 				next, removed := table.RemoveQueue(queueName(id), id)
