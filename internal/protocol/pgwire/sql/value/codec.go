@@ -7,6 +7,7 @@ import (
 	"fiveways.dev/fiveways/internal/core/hstore"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/charset"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/numeric"
 )
 
 // Parse parses the text format of a value like PostgreSQL's input functions. Values that depend on
@@ -26,7 +27,7 @@ func Parse(t *Type, s string, set *Settings) (Datum, error) {
 	case Float4, Float8:
 		return datum(parseFloat(t, s))
 	case NumericType:
-		return datum(ParseNumeric(s))
+		return datum(numeric.Parse(s))
 	case Char:
 		return parseChar(s), nil
 	case Name:
@@ -109,7 +110,7 @@ func AppendText(dst []byte, t *Type, d Datum, set *Settings) []byte {
 			bits = 32
 		}
 		return appendFloat(dst, d, bits, set.ExtraFloat)
-	case Numeric:
+	case numeric.Number:
 		return d.Append(dst)
 	case hstore.Map:
 		return d.Append(dst)

@@ -9,6 +9,7 @@ import (
 
 	"fiveways.dev/fiveways/internal/core/hstore"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/numeric"
 )
 
 // Compare compares two values of one type, neither nil, like the type's btree operators. Text is
@@ -29,8 +30,8 @@ func Compare(t *Type, a, b Datum) (int, error) {
 		return compareStrings(t, a, b.(string))
 	case []byte:
 		return bytes.Compare(a, b.([]byte)), nil
-	case Numeric:
-		return min(max(a.Cmp(b.(Numeric)), -1), 1), nil
+	case numeric.Number:
+		return min(max(a.Cmp(b.(numeric.Number)), -1), 1), nil
 	case hstore.Map:
 		return hstore.Compare(a, b.(hstore.Map)), nil
 	case Date:
@@ -161,7 +162,7 @@ func AppendKey(dst []byte, t *Type, d Datum) []byte {
 		return appendStringKey(dst, d)
 	case []byte:
 		return appendStringKey(dst, string(d))
-	case Numeric:
+	case numeric.Number:
 		return appendStringKey(dst, d.TrimScale().String())
 	case hstore.Map:
 		return d.AppendBinary(dst)

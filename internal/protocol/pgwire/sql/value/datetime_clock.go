@@ -4,6 +4,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/pgtext"
 )
 
 // clock parses hh:mm[:ss[.ffffff]].
@@ -37,7 +39,7 @@ func decodeClock(text string) (hour int64, minute, second int, micros int64, _ d
 	}
 	values := [3]int64{}
 	for _, part := range parts {
-		if part != "" && !allDigits(part) {
+		if part != "" && !pgtext.AllDigits(part) {
 			return 0, 0, 0, 0, dateBad
 		}
 	}

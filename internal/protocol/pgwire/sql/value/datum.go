@@ -10,7 +10,7 @@ import "fiveways.dev/fiveways/internal/core/hstore"
 //	smallint, integer, bigint     int64 (the range is that of the SQL type)
 //	oid, regclass, regtype, ...   int64
 //	real, double precision        float64
-//	numeric                       Numeric
+//	numeric                       numeric.Number
 //	text, varchar, char, name, "char", unknown, json, jsonb, xml, uuid, void,
 //	enumerations                  string
 //	bytea                         []byte

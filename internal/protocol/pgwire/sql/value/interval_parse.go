@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/pgtext"
 )
 
 // intervalReader accumulates the parts of an interval. It follows PostgreSQL's DecodeInterval,
@@ -162,14 +163,14 @@ func (r *intervalReader) number(text string) dateError {
 	r.open = false
 	negative := text[0] == '-'
 	body := strings.TrimLeft(text, "+-")
-	if years, months, ok := strings.Cut(body, "-"); ok && allDigits(years) {
+	if years, months, ok := strings.Cut(body, "-"); ok && pgtext.AllDigits(years) {
 		return r.yearsMonths(years, months, negative)
 	}
 	whole, fraction, dotted := strings.Cut(body, ".")
 	if whole == "" {
 		whole = "0"
 	}
-	if !allDigits(whole) || fraction != "" && !allDigits(fraction) {
+	if !pgtext.AllDigits(whole) || fraction != "" && !pgtext.AllDigits(fraction) {
 		return dateBad
 	}
 	v, err := strconv.ParseInt(whole, 10, 64)

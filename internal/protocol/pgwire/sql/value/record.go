@@ -5,6 +5,8 @@ import (
 
 	"fiveways.dev/fiveways/internal/core/hstore"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/numeric"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/pgtext"
 )
 
 func malformedRecord(s, detail string) error {
@@ -13,7 +15,7 @@ func malformedRecord(s, detail string) error {
 
 // parseRecord parses the text format of a composite type: (1,,"a b").
 func parseRecord(t *Type, s string, set *Settings) (Datum, error) {
-	body := strings.TrimLeft(s, spaces)
+	body := strings.TrimLeft(s, pgtext.Spaces)
 	if !strings.HasPrefix(body, "(") {
 		return nil, malformedRecord(s, "Missing left parenthesis.")
 	}
@@ -45,7 +47,7 @@ func parseRecord(t *Type, s string, set *Settings) (Datum, error) {
 	switch {
 	case strings.HasPrefix(rest, ","):
 		return nil, malformedRecord(s, "Too many columns.")
-	case strings.TrimLeft(rest[1:], spaces) != "":
+	case strings.TrimLeft(rest[1:], pgtext.Spaces) != "":
 		return nil, malformedRecord(s, "Junk after right parenthesis.")
 	}
 	return record, nil
@@ -87,7 +89,7 @@ func appendRecord(dst []byte, t *Type, r Record, set *Settings) []byte {
 			continue
 		}
 		text := String(fieldType(t, i, d), d, set)
-		if text != "" && !strings.ContainsAny(text, `"\(),`+spaces) {
+		if text != "" && !strings.ContainsAny(text, `"\(),`+pgtext.Spaces) {
 			dst = append(dst, text...)
 			continue
 		}
@@ -119,7 +121,7 @@ func fieldType(t *Type, i int, d Datum) *Type {
 		return Bool
 	case float64:
 		return Float8
-	case Numeric:
+	case numeric.Number:
 		return NumericType
 	case hstore.Map:
 		return Hstore

@@ -153,28 +153,6 @@ func Format(t *Type, typmod int32) string {
 	return t.String()
 }
 
-// fit rounds to the scale, and returns an error if there are too many digits before the decimal
-// point.
-func (n Numeric) fit(typmod int32) (Numeric, error) {
-	precision, scale := numericParts(typmod)
-	if n.IsNaN() {
-		return n, nil
-	}
-	overflow := pgerror.New(pgerror.NumericOutOfRange, "numeric field overflow")
-	if n.IsInf() {
-		return n, overflow.WithDetail("A field with precision %d, scale %d cannot hold an infinite value.", precision, scale)
-	}
-	n = n.Round(int(scale))
-	if n.Sign() == 0 || n.digits()-n.scale <= precision-scale {
-		return n, nil
-	}
-	bound := "1"
-	if precision != scale {
-		bound = fmt.Sprintf("10^%d", precision-scale)
-	}
-	return n, overflow.WithDetail("A field with precision %d, scale %d must round to an absolute value less than %s.", precision, scale, bound)
-}
-
 // roundMicros rounds to a number of fractional digits, half away from zero.
 func roundMicros(micros int64, digits int32) int64 {
 	if digits >= maxTimePrecision {

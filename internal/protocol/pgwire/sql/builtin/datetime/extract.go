@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/numeric"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
@@ -21,11 +22,11 @@ func (f fieldValue) numeric() (value.Datum, error) {
 	if f.whole == 0 {
 		return scaled(f.n, f.scale), nil
 	}
-	q, err := value.NumericFromInt(f.part).Div(value.NumericFromInt(f.whole))
+	q, err := numeric.FromInt(f.part).Div(numeric.FromInt(f.whole))
 	if err != nil {
 		return nil, err
 	}
-	return value.Result(value.NumericFromInt(f.n).Add(q))
+	return value.Result(numeric.FromInt(f.n).Add(q))
 }
 
 func (f fieldValue) float() value.Datum {
@@ -36,8 +37,8 @@ func (f fieldValue) float() value.Datum {
 }
 
 // scaled returns n / 10**scale, with exactly scale digits after the decimal point.
-func scaled(n int64, scale int) value.Numeric {
-	d := value.NumericFromInt(n)
+func scaled(n int64, scale int) numeric.Number {
+	d := numeric.FromInt(n)
 	if scale == 0 {
 		return d
 	}
@@ -46,8 +47,8 @@ func scaled(n int64, scale int) value.Numeric {
 }
 
 // powerOfTen returns 10**n for n from -6 to 0.
-func powerOfTen(n int) value.Numeric {
-	p, _ := value.ParseNumeric([]string{"1", "0.1", "0.01", "0.001", "0.0001", "0.00001", "0.000001"}[-n])
+func powerOfTen(n int) numeric.Number {
+	p, _ := numeric.Parse([]string{"1", "0.1", "0.01", "0.001", "0.0001", "0.00001", "0.000001"}[-n])
 	return p
 }
 
@@ -217,7 +218,7 @@ func extractor(t *value.Type, get fields, asFloat bool) expr.CallFunc {
 			if asFloat {
 				return d, nil
 			}
-			return value.NumericFromFloat(d.(float64), value.Float8), nil
+			return numeric.FromFloat(d.(float64), numeric.Float8Digits), nil
 		}
 		if asFloat {
 			return f.float(), nil

@@ -85,7 +85,7 @@ func intervalMul(i interval, f float64) (interval, error) {
 // IntervalDiv returns i / f. A division by zero is an error.
 func IntervalDiv(i interval, f float64) (interval, error) {
 	if f == 0 {
-		return interval{}, value.ErrDivisionByZero()
+		return interval{}, pgerror.DividedByZero()
 	}
 	return intervalTimes(i, func(x float64) float64 { return x / f })
 }

@@ -10,6 +10,7 @@ import (
 	"fiveways.dev/fiveways/internal/core/hstore"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/numeric"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
@@ -40,8 +41,8 @@ func appendJSON(dst []byte, t *value.Type, d value.Datum, env *expr.Env) []byte 
 			break
 		}
 		return value.AppendText(dst, t, d, &env.Settings)
-	case value.Numeric:
-		if value.Special(v) {
+	case numeric.Number:
+		if v.IsSpecial() {
 			break
 		}
 		return v.Append(dst)

@@ -5,6 +5,7 @@ import (
 
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/numeric"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
@@ -37,12 +38,12 @@ func intSeries(t *value.Type) expr.RowsFunc {
 }
 
 func numericSeries(_ *expr.Env, a []value.Datum) iter.Seq2[[]value.Datum, error] {
-	from, to, step := a[0].(value.Numeric), a[1].(value.Numeric), value.NumericFromInt(1)
+	from, to, step := a[0].(numeric.Number), a[1].(numeric.Number), numeric.FromInt(1)
 	if len(a) > 2 {
-		step = a[2].(value.Numeric)
+		step = a[2].(numeric.Number)
 	}
 	for i, name := range []string{"start", "stop", "step"} {
-		n := []value.Numeric{from, to, step}[i]
+		n := []numeric.Number{from, to, step}[i]
 		if n.IsNaN() {
 			return failing(pgerror.New(pgerror.InvalidParameterValue, "%s value cannot be NaN", seriesName(name)))
 		}
