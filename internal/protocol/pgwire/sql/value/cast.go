@@ -8,6 +8,7 @@ import (
 	"fiveways.dev/fiveways/internal/core/hstore"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/numeric"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/temporal"
 )
 
 // Cast converts d and applies typmod (-1: none). NULL stays NULL. explicit is set for CAST and ::,
@@ -49,7 +50,7 @@ func convert(from, to *Type, d Datum, typmod int32, explicit bool, set *Settings
 		if done, result, err := convertString(from, to, v); done {
 			return result, err
 		}
-	case Date, Time, Timestamp, TimestampTZ, Interval:
+	case temporal.Date, temporal.Time, temporal.Timestamp, temporal.TimestampTZ, temporal.Interval:
 		if done, result, err := convertTime(to, v, set); done {
 			return result, err
 		}
@@ -73,7 +74,11 @@ func convert(from, to *Type, d Datum, typmod int32, explicit bool, set *Settings
 		}
 	}
 	if to == IntervalType && from == Unknown { // for a literal, the typmod determines the unit of a plain number
-		return datum(parseInterval(String(from, d, set), typmod, set))
+		fields := temporal.AllFields
+		if typmod >= 0 {
+			fields, _ = intervalParts(typmod)
+		}
+		return datum(temporal.ParseInterval(String(from, d, set), fields, set.IntervalStyle))
 	}
 	return Parse(to, String(from, d, set), set)
 }
@@ -285,20 +290,15 @@ func Fit(t *Type, d Datum, typmod int32, explicit bool) (Datum, error) {
 		return datum(v.Fit(numericParts(typmod)))
 	case string:
 		return fitString(t, v, typmod, explicit)
-	case Time:
-		return min(Time(roundMicros(int64(v), typmod)), Time(microsPerDay)), nil
-	case Timestamp:
-		if v.IsInfinite() {
-			return v, nil
-		}
-		return Timestamp(roundMicros(int64(v), typmod)), nil
-	case TimestampTZ:
-		if v.IsInfinite() {
-			return v, nil
-		}
-		return TimestampTZ(roundMicros(int64(v), typmod)), nil
-	case Interval:
-		return datum(v.fit(typmod))
+	case temporal.Time:
+		return v.Round(typmod), nil
+	case temporal.Timestamp:
+		return v.Round(typmod), nil
+	case temporal.TimestampTZ:
+		return v.Round(typmod), nil
+	case temporal.Interval:
+		fields, precision := intervalParts(typmod)
+		return v.Keep(fields).Round(precision), nil
 	case *Array:
 		result := &Array{Elem: v.Elem, Dims: v.Dims, Elems: make([]Datum, len(v.Elems))}
 		for i, e := range v.Elems {

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/temporal"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/timezone"
 	"fiveways.dev/fiveways/test/postgres/peer"
 )
 
@@ -98,10 +100,10 @@ func (p *server) compareCast(from, to *Type, typmod int32, s string, damaged boo
 }
 
 func (p *server) style(r *rand.Rand) {
-	p.set.DateStyle = DateStyle{peer.Pick(r, "ISO", "SQL", "Postgres", "German"), peer.Pick(r, "MDY", "DMY", "YMD")}
-	p.set.IntervalStyle = IntervalStyle(peer.Pick(r, "postgres", "postgres_verbose", "sql_standard", "iso_8601"))
+	p.set.DateStyle = temporal.DateStyle{Format: peer.Pick(r, "ISO", "SQL", "Postgres", "German"), Order: peer.Pick(r, "MDY", "DMY", "YMD")}
+	p.set.IntervalStyle = temporal.IntervalStyle(peer.Pick(r, "postgres", "postgres_verbose", "sql_standard", "iso_8601"))
 	p.set.ZoneName = peer.Pick(r, "UTC", "Europe/Moscow", "America/New_York", "Asia/Kolkata")
-	p.set.Zone = LookupZone(p.set.ZoneName)
+	p.set.Zone = timezone.Lookup(p.set.ZoneName)
 	p.set.ExtraFloat = r.IntN(6) - 2
 	p.set.ByteaEscape = r.IntN(2) == 0
 	p.Exec(fmt.Sprintf("set datestyle = '%s, %s'; set intervalstyle = '%s'; set timezone = '%s'; set extra_float_digits = %d; set bytea_output = '%s'",

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
+	"time"
 
 	"fiveways.dev/fiveways/test/postgres/peer"
 )
@@ -11,6 +12,14 @@ import (
 var castTargets = []*Type{
 	Int2, Int4, Int8, Float4, Float8, NumericType, Bool, OID, Text, Varchar, BPChar, Name, Char, DateType, TimeType, TimestampType,
 	TimestampTZType, IntervalType, Bytea, UUID, JSON, JSONB, Int4.Array, Text.Array, NumericType.Array,
+}
+
+// Fields of an interval in the bits of a typmod, and the sets of them that SQL can declare.
+const month, year, day, hour, minute, second = 1 << 1, 1 << 2, 1 << 3, 1 << 10, 1 << 11, 1 << 12
+
+var intervalFields = []int32{
+	year, month, day, hour, minute, second, year | month, day | hour, day | hour | minute, day | hour | minute | second,
+	hour | minute, hour | minute | second, minute | second, 0x7fff,
 }
 
 // randomTypmod returns a random typmod, often none.
@@ -27,12 +36,10 @@ func randomTypmod(r *rand.Rand, t *Type) int32 {
 	case TimeType, TimestampType, TimestampTZType:
 		args = []int32{r.Int32N(7)}
 	case IntervalType:
-		for fields := range intervalFields {
-			args = []int32{fields}
-			if fields&fieldSecond != 0 && r.IntN(2) == 0 {
-				args = append(args, r.Int32N(7))
-			}
-			break
+		fields := intervalFields[r.IntN(len(intervalFields))]
+		args = []int32{fields}
+		if fields&second != 0 && r.IntN(2) == 0 {
+			args = append(args, r.Int32N(7))
 		}
 	default:
 		return -1
@@ -115,7 +122,7 @@ func momentText(r *rand.Rand, t *Type) string {
 	if r.IntN(10) == 0 {
 		year = r.IntN(6000)
 	}
-	monthName := monthNames[month-1]
+	monthName := time.Month(month).String()
 	if r.IntN(2) == 0 {
 		monthName = monthName[:3]
 	}

@@ -7,6 +7,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/numeric"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/pgtext"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/temporal"
 )
 
 func malformedRecord(s, detail string) error {
@@ -131,7 +132,7 @@ func fieldType(t *Type, i int, d Datum) *Type {
 		return ArrayOf(d.Elem)
 	case Record:
 		return RecordT
-	case TimestampTZ:
+	case temporal.TimestampTZ:
 		return TimestampTZType
 	}
 	return Text

@@ -7,6 +7,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/builtin/text"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/numeric"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/temporal"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
@@ -122,11 +123,11 @@ func (v *intervalAverage) Result(*expr.Env) (value.Datum, error) {
 	if v.n == 0 {
 		return nil, nil
 	}
-	return value.Result(datetime.IntervalDiv(v.so.(value.Interval), float64(v.n)))
+	return value.Result(datetime.IntervalDiv(v.so.(temporal.Interval), float64(v.n)))
 }
 
 func addIntervals(a, b value.Datum) (value.Datum, error) {
-	return value.Result(datetime.IntervalPlus(a.(value.Interval), b.(value.Interval)))
+	return value.Result(datetime.IntervalPlus(a.(temporal.Interval), b.(temporal.Interval)))
 }
 
 // floatSum accumulates floats for sum, avg and the deviations, with the Youngs-Cramer algorithm as

@@ -6,6 +6,7 @@ import (
 
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/numeric"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/temporal"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
@@ -54,7 +55,7 @@ func powerOfTen(n int) numeric.Number {
 
 // clockField returns a field of a time of day. ok is false if there is no such field.
 func clockField(unit string, micros int64) (f fieldValue, ok bool) {
-	inMinute := micros % MicrosPerMinute
+	inMinute := micros % temporal.MicrosPerMinute
 	switch unit {
 	case "microsecond":
 		return fieldValue{n: inMinute}, true
@@ -63,9 +64,9 @@ func clockField(unit string, micros int64) (f fieldValue, ok bool) {
 	case "second":
 		return fieldValue{n: inMinute, scale: 6}, true
 	case "minute":
-		return fieldValue{n: micros / MicrosPerMinute % 60}, true
+		return fieldValue{n: micros / temporal.MicrosPerMinute % 60}, true
 	case "hour":
-		return fieldValue{n: micros / MicrosPerHour}, true
+		return fieldValue{n: micros / temporal.MicrosPerHour}, true
 	}
 	return f, false
 }
@@ -74,7 +75,7 @@ func clockField(unit string, micros int64) (f fieldValue, ok bool) {
 func ISOWeek(d date) (year, week int) {
 	thursday := d + date(3-(d.Weekday()+6)%7)
 	year, _, _ = thursday.Civil()
-	return year, int(thursday-value.DateOf(year, 1, 1))/7 + 1
+	return year, int(thursday-temporal.DateOf(year, 1, 1))/7 + 1
 }
 
 // beforeChrist converts an astronomical year, with a year 0, to one without.
@@ -124,9 +125,9 @@ func dateField(unit string, d date) (f fieldValue, ok bool) {
 	case "isodow":
 		n = int64((d.Weekday()+6)%7 + 1)
 	case "doy":
-		n = int64(d-value.DateOf(year, 1, 1)) + 1
+		n = int64(d-temporal.DateOf(year, 1, 1)) + 1
 	case "julian":
-		n = int64(d - FirstDate)
+		n = int64(d - temporal.MinDate)
 	default:
 		return f, false
 	}
@@ -134,7 +135,7 @@ func dateField(unit string, d date) (f fieldValue, ok bool) {
 }
 
 // epochMicros is 1970-01-01 in timestamp units.
-const epochMicros = -10957 * microsPerDay
+const epochMicros = -10957 * temporal.MicrosPerDay
 
 // stampField returns a field of a timestamp.
 func stampField(unit string, t stamp) (fieldValue, bool) {
@@ -143,7 +144,7 @@ func stampField(unit string, t stamp) (fieldValue, bool) {
 	case "epoch":
 		return fieldValue{n: int64(t) - epochMicros, scale: 6}, true
 	case "julian":
-		return fieldValue{n: int64(d - FirstDate), part: int64(c), whole: microsPerDay}, true
+		return fieldValue{n: int64(d - temporal.MinDate), part: int64(c), whole: temporal.MicrosPerDay}, true
 	}
 	if f, ok := clockField(unit, int64(c)); ok {
 		return f, true
@@ -174,8 +175,8 @@ func intervalField(unit string, i interval) (fieldValue, bool) {
 	case "millennium":
 		n = year / 1000
 	case "epoch": // a year has 365.25 days here; computed in quarter days to stay integral
-		quarters := 4*36525*year/100 + 4*DaysPerMonth*month + 4*int64(i.Days)
-		return fieldValue{n: quarters*(secondsPerDay/4)*MicrosPerSecond + i.Micros, scale: 6}, true
+		quarters := 4*36525*year/100 + 4*temporal.DaysPerMonth*month + 4*int64(i.Days)
+		return fieldValue{n: quarters*(secondsPerDay/4)*temporal.MicrosPerSecond + i.Micros, scale: 6}, true
 	default:
 		return fieldValue{}, false
 	}
@@ -246,7 +247,7 @@ func instantFields(env *expr.Env, unit string, d value.Datum) (f fieldValue, ok,
 		return f, ok || isZoneUnit(unit), true, t < 0
 	}
 	local := t.Local(env.Settings.Zone)
-	offset := int64(local-stamp(t)) / MicrosPerSecond
+	offset := int64(local-stamp(t)) / temporal.MicrosPerSecond
 	switch unit {
 	case "timezone":
 		return fieldValue{n: offset}, true, false, false

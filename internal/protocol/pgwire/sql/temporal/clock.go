@@ -1,4 +1,4 @@
-package value
+package temporal
 
 import (
 	"math"
@@ -56,7 +56,7 @@ func decodeClock(text string) (hour int64, minute, second int, micros int64, _ d
 		}
 		values[i] = v
 	}
-	if values[1] > 59 || values[2] > 60 || micros > microsPerSecond {
+	if values[1] > 59 || values[2] > 60 || micros > MicrosPerSecond {
 		return 0, 0, 0, 0, dateOverflow
 	}
 	return values[0], int(values[1]), int(values[2]), micros, dateOK
