@@ -38,8 +38,7 @@ func (f Fields) Valid() bool {
 // String returns f as it follows the word interval: " year to month". It is empty for AllFields.
 func (f Fields) String() string { return fieldNames[f] }
 
-// Keep removes what is smaller than the smallest field of f, as in PostgreSQL: of larger parts
-// nothing is removed.
+// Keep removes what is smaller than the smallest field of f. Larger parts stay, as in PostgreSQL.
 func (i Interval) Keep(f Fields) Interval {
 	switch f {
 	case fieldYear:
