@@ -154,7 +154,7 @@ compare: ## compare SQL with PostgreSQL, the Redis protocol with Redis, jobs wit
 	@seed=$${SEED:-$$(date +%s)}; echo "SEED=$$seed"; \
 	  SEED=$$seed VALUES=5 EXPRESSIONS=20000 EXPRESSIONS_SEED=$$seed STATEMENTS=6000 STATEMENTS_SEED=$$seed COPIES=20000 COPIES_SEED=$$seed TRANSACTIONS=1000 TRANSACTIONS_SEED=$$seed \
 	  REDIS_SEED=$$seed REDIS_TIMES=4 JOBS_SEED=$$seed JOBS_STEPS=50000 ETCD_SEED=$$seed ETCD_TIMES=7 \
-	  $(GO) test -count=1 -timeout 60m ./internal/protocol/pgwire/sql/value ./test/sql/expressions ./test/sql/statements ./test/sql/calls ./test/sql/copy ./test/sql/transactions \
+	  $(GO) test -count=1 -timeout 60m ./internal/protocol/pgwire/sql/value ./internal/protocol/pgwire/sql/numeric ./test/sql/expressions ./test/sql/statements ./test/sql/calls ./test/sql/copy ./test/sql/transactions \
 	  ./test/redis/... ./test/jobs ./test/etcd
 
 bench: build ## measure against other brokers; BENCHFLAGS are passed on

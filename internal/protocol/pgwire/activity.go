@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/catalog"
-	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/temporal"
 )
 
 // activity returns the sessions that a user may see: all of them if everything is set, otherwise
@@ -30,7 +30,7 @@ func (r *registry) activity(user string, everything bool) []catalog.Activity {
 
 // activity returns the session as pg_stat_activity shows it. Any goroutine may call it.
 func (c *conn) activity() catalog.Activity {
-	a := catalog.Activity{PID: c.pid, User: c.user, Database: c.database, Started: value.FromTime(c.started), State: "idle"}
+	a := catalog.Activity{PID: c.pid, User: c.user, Database: c.database, Started: temporal.FromTime(c.started), State: "idle"}
 	if name := c.name.Load(); name != nil {
 		a.ApplicationName = *name
 	}
@@ -39,7 +39,7 @@ func (c *conn) activity() catalog.Activity {
 	}
 	text, since, busy := c.running.statement()
 	if a.Query = text; !since.IsZero() {
-		a.QueryStarted = value.FromTime(since)
+		a.QueryStarted = temporal.FromTime(since)
 	}
 	switch {
 	case busy:

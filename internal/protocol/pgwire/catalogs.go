@@ -6,7 +6,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/mbus"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/catalog"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/schema"
-	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/temporal"
 )
 
 const administrator = "administrator" // the tag of users who see all users and virtual hosts
@@ -15,7 +15,7 @@ const administrator = "administrator" // the tag of users who see all users and 
 func (s *Server) catalogs(c *conn, work *mbus.Session, schemas []schema.Schema) *catalog.Catalog {
 	o := catalog.Options{
 		Schemas: schemas, User: c.user, Database: c.database, Superuser: work.Superuser(), BackendPID: c.pid,
-		Started: value.FromTime(s.started), Sessions: func() []catalog.Activity { return s.conns.activity(c.user, work.Superuser()) },
+		Started: temporal.FromTime(s.started), Sessions: func() []catalog.Activity { return s.conns.activity(c.user, work.Superuser()) },
 	}
 	if work.Superuser() { // checked again at each call, because the user may be demoted
 		o.Users = func() []catalog.Role {

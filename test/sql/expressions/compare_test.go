@@ -16,6 +16,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/builtin"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/parse"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/temporal"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 	"fiveways.dev/fiveways/test/postgres"
 	"fiveways.dev/fiveways/test/seeded"
@@ -64,8 +65,8 @@ func (s settings) ours(t *testing.T) value.Settings {
 	set := value.Defaults()
 	format, order, _ := bytes.Cut([]byte(s.dateStyle), []byte(", "))
 	set.Zone, set.ZoneName = zone, s.zone
-	set.DateStyle = value.DateStyle{Format: string(format), Order: string(order)}
-	set.IntervalStyle = value.IntervalStyle(s.intervalStyle)
+	set.DateStyle = temporal.DateStyle{Format: string(format), Order: string(order)}
+	set.IntervalStyle = temporal.IntervalStyle(s.intervalStyle)
 	return set
 }
 

@@ -14,6 +14,7 @@ import (
 	"fiveways.dev/fiveways/internal/core/queue"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/mbus/localtime"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/temporal"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
@@ -188,8 +189,8 @@ func (r received) compare(other received) int {
 		return cmp.Compare(other.priority, r.priority)
 	}
 	for _, column := range []int{colAdded, colDelayed} {
-		a, _ := r.row[column].(value.Timestamp)
-		b, _ := other.row[column].(value.Timestamp)
+		a, _ := r.row[column].(temporal.Timestamp)
+		b, _ := other.row[column].(temporal.Timestamp)
 		if a != b {
 			return cmp.Compare(a, b)
 		}

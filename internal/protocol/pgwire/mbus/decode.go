@@ -11,6 +11,7 @@ import (
 	"fiveways.dev/fiveways/internal/core/message"
 	"fiveways.dev/fiveways/internal/core/queue"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/mbus/localtime"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/temporal"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
@@ -48,7 +49,7 @@ type viewed struct {
 	database string
 	handle   queue.Handle
 	zone     *time.Location
-	now      value.Timestamp // the reader's time; for messages without an enqueue time
+	now      temporal.Timestamp // the reader's time; for messages without an enqueue time
 
 	exchange, key, props, body []byte
 }
@@ -161,18 +162,18 @@ func (h *header) read(v *viewed) {
 func (h *header) prop(f message.PropertyFlags) ([]byte, bool) { return h.props[at(f)], h.set&f != 0 }
 
 // added returns the time when the message was put into its queue.
-func (h *header) added(v *viewed) value.Timestamp {
+func (h *header) added(v *viewed) temporal.Timestamp {
 	if t, ok := h.prop(message.HasTimestamp); ok && !h.own {
 		return localtime.OfUnix(int64(min(beUint64(t), 1<<40)), v.zone)
 	}
 	return h.time(h.enqueued, v.now)
 }
 
-func (h *header) time(text string, otherwise value.Timestamp) value.Timestamp {
+func (h *header) time(text string, otherwise temporal.Timestamp) temporal.Timestamp {
 	if text == "" {
 		return otherwise
 	}
-	t, err := localtime.Parse(text, &plain)
+	t, err := localtime.Parse(text, &plain.Settings)
 	if err != nil {
 		return otherwise
 	}
@@ -195,7 +196,7 @@ func placeID(queueName string, h queue.Handle) string {
 const placeMark = ".@"
 
 // headers returns the headers of the record.
-func (h *header) headers(v *viewed, added value.Timestamp) hstore.Map {
+func (h *header) headers(v *viewed, added temporal.Timestamp) hstore.Map {
 	pairs := make(hstore.Map, 0, 8)
 	eachField(h.kept, func(name, val []byte, letter byte) {
 		key := aliased(name)
@@ -226,7 +227,7 @@ func (h *header) headers(v *viewed, added value.Timestamp) hstore.Map {
 }
 
 // addDefaults adds what a post by SQL would have added.
-func (h *header) addDefaults(pairs hstore.Map, v *viewed, added value.Timestamp) hstore.Map {
+func (h *header) addDefaults(pairs hstore.Map, v *viewed, added temporal.Timestamp) hstore.Map {
 	return append(pairs,
 		hstore.Pair{Key: keyEnqueueTime, Value: string(localtime.Append(nil, added))},
 		hstore.Pair{Key: keySourceDB, Value: v.database},

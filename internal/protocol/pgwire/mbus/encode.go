@@ -12,6 +12,7 @@ import (
 	"fiveways.dev/fiveways/internal/core/message"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/mbus/localtime"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/temporal"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
@@ -56,11 +57,11 @@ type posting struct {
 	noData        bool // data is NULL
 	noProperties  bool
 	verbatim      bool // headers are those of a message that is moved unchanged
-	delayed       value.Timestamp
-	expires       value.Timestamp
+	delayed       temporal.Timestamp
+	expires       temporal.Timestamp
 	hasDelayed    bool
 	hasExpires    bool
-	now           value.Timestamp
+	now           temporal.Timestamp
 	settings      *value.Settings
 }
 
@@ -69,9 +70,9 @@ type encoded struct {
 	env        message.Envelope
 	persistent bool
 	priority   uint8
-	ttl        int64           // ms, -1 none
-	added      value.Timestamp // orders the queue
-	own        bool            // added was supplied by the poster
+	ttl        int64              // ms, -1 none
+	added      temporal.Timestamp // orders the queue
+	own        bool               // added was supplied by the poster
 }
 
 // encoder builds messages and reuses its buffers.
@@ -86,7 +87,7 @@ type encoder struct {
 type fields struct {
 	text  [14]string
 	set   message.PropertyFlags
-	added value.Timestamp
+	added temporal.Timestamp
 	own   bool // enqueue_time is among the headers
 	after string
 	ids   *value.Array // the ids in after
@@ -178,7 +179,7 @@ func (e *encoder) readHeaders(p *posting) error {
 			if h.Null {
 				continue
 			}
-			t, err := localtime.Parse(h.Value, p.settings)
+			t, err := localtime.Parse(h.Value, &p.settings.Settings)
 			if err != nil {
 				return err
 			}
@@ -241,7 +242,7 @@ func (e *encoder) keepHeaders(p *posting) error {
 			return keyTooLong("headers")
 		}
 		if h.Key == keyEnqueueTime && !h.Null {
-			if t, err := localtime.Parse(h.Value, p.settings); err == nil {
+			if t, err := localtime.Parse(h.Value, &p.settings.Settings); err == nil {
 				e.list.added, e.list.own = t, true
 			}
 		}
@@ -288,7 +289,7 @@ func (e *encoder) keepPair(key string, h *hstore.Pair) {
 	e.keep(key, h.Value)
 }
 
-func (e *encoder) keepTime(key string, t value.Timestamp) {
+func (e *encoder) keepTime(key string, t temporal.Timestamp) {
 	e.kept = append(message.AppendShortStr(e.kept, key), 'S', 0, 0, 0, 0)
 	start := len(e.kept)
 	e.kept = localtime.Append(e.kept, t)

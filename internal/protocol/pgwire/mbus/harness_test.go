@@ -14,6 +14,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/mbus/localtime"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/temporal"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
@@ -48,7 +49,7 @@ func newCaller(t testing.TB, b *broker.Broker, user string) *caller {
 }
 
 func (c *caller) now() {
-	c.env.Now = value.TimestampTZ(time.Now().UnixMicro() - localtime.Unix2000*1e6)
+	c.env.Now = temporal.TimestampTZ(time.Now().UnixMicro() - localtime.Unix2000*1e6)
 }
 
 func (c *caller) begin() { c.now(); c.s.Begin(false); c.open = true }

@@ -6,13 +6,13 @@ import (
 	"testing"
 	"time"
 
-	"fiveways.dev/fiveways/internal/broker/enginetest"
-
 	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/broker/enginetest"
 	"fiveways.dev/fiveways/internal/broker/shard"
 	"fiveways.dev/fiveways/internal/core/hstore"
 	"fiveways.dev/fiveways/internal/core/message"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/mbus/localtime"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/temporal"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
@@ -69,7 +69,7 @@ func TestMessagesOfAMQP(t *testing.T) {
 	if got := headersOf(r).String(); got != wantHeaders {
 		t.Errorf("headers\n     %s\nwant %s", got, wantHeaders)
 	}
-	if r[colIID] != "m1" || string(localtime.Append(nil, r[colAdded].(value.Timestamp))) != "2024-05-06 07:08:09" {
+	if r[colIID] != "m1" || string(localtime.Append(nil, r[colAdded].(temporal.Timestamp))) != "2024-05-06 07:08:09" {
 		t.Errorf("iid %v, added %v", r[colIID], r[colAdded])
 	}
 	place := c.call("messages", "q")[0][colIID].(string)

@@ -16,6 +16,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/mbus/localtime"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/temporal"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
@@ -148,8 +149,8 @@ func (s *Session) post(from *broker.Session, env *expr.Env, queueName string, a 
 	p.data, _ = a[0].(hstore.Map)
 	p.headers, _ = a[1].(hstore.Map)
 	p.properties, _ = a[2].(hstore.Map)
-	p.delayed, p.hasDelayed = a[3].(value.Timestamp)
-	p.expires, p.hasExpires = a[4].(value.Timestamp)
+	p.delayed, p.hasDelayed = a[3].(temporal.Timestamp)
+	p.expires, p.hasExpires = a[4].(temporal.Timestamp)
 	var err error
 	if p.iid, p.claim, err = s.chooseIID(env.Ctx, queueName, a); err != nil {
 		return nil, err

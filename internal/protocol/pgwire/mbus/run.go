@@ -8,6 +8,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/mbus/localtime"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/temporal"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
@@ -89,8 +90,8 @@ func (s *Session) bury(env *expr.Env, m value.Record, cause error) error {
 	}
 	p.data, _ = m[colData].(hstore.Map)
 	p.properties, _ = m[colProperties].(hstore.Map)
-	p.delayed, p.hasDelayed = m[colDelayed].(value.Timestamp)
-	p.expires, p.hasExpires = m[colExpires].(value.Timestamp)
+	p.delayed, p.hasDelayed = m[colDelayed].(temporal.Timestamp)
+	p.expires, p.hasExpires = m[colExpires].(temporal.Timestamp)
 	var source *shard.Loan
 	for i := range s.work.entries {
 		if h := s.work.entries[i].held; h != nil && h.named(p.iid) && int64(h.handle) == m[colID] {

@@ -6,11 +6,11 @@ import (
 	"time"
 
 	"fiveways.dev/fiveways/internal/broker/enginetest"
-
 	"fiveways.dev/fiveways/internal/core/hstore"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/mbus/localtime"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/temporal"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
@@ -170,8 +170,8 @@ func TestDelayAndExpiry(t *testing.T) {
 	a, b, end := twoCallers(t)
 	defer end()
 	a.call("create_queue", "q", 4)
-	local := func(d time.Duration) value.Timestamp {
-		return value.Timestamp(time.Now().Add(d).UnixMicro() - localtime.Unix2000*1e6)
+	local := func(d time.Duration) temporal.Timestamp {
+		return temporal.Timestamp(time.Now().Add(d).UnixMicro() - localtime.Unix2000*1e6)
 	}
 	a.begin()
 	a.call("post", "q", "n=>late", nil, nil, local(time.Hour))
@@ -188,7 +188,7 @@ func TestDelayAndExpiry(t *testing.T) {
 	exact := local(-time.Minute) + 123
 	a.call("post", "q", "n=>1", nil, nil, exact, local(time.Hour)/1e6*1e6+456)
 	r := a.call("consume", "q")
-	if r[0][colDelayed] != exact || r[0][colExpires].(value.Timestamp)%1e6 != 456 {
+	if r[0][colDelayed] != exact || r[0][colExpires].(temporal.Timestamp)%1e6 != 456 {
 		t.Errorf("times %v %v", r[0][colDelayed], r[0][colExpires])
 	}
 }

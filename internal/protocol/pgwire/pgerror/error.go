@@ -48,6 +48,9 @@ func Unsupported(what string) *Error {
 	return New(FeatureNotSupported, "%s is not supported", what)
 }
 
+// DividedByZero returns the error for a division by zero.
+func DividedByZero() *Error { return New(DivisionByZero, "division by zero") }
+
 // Notice returns an Error of severity NOTICE.
 func Notice(format string, args ...any) *Error {
 	return &Error{Severity: "NOTICE", Code: "00000", Message: fmt.Sprintf(format, args...)}

@@ -7,6 +7,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/mbus"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/temporal"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 	"fiveways.dev/fiveways/internal/semaphores"
 )
@@ -80,7 +81,7 @@ const (
 
 // leaseOf converts an interval to milliseconds. NULL is 0, which means no lease.
 func leaseOf(d value.Datum) (int64, error) {
-	i, ok := d.(value.Interval)
+	i, ok := d.(temporal.Interval)
 	if !ok {
 		return 0, nil
 	}
@@ -96,13 +97,13 @@ func intervalOf(ms int64) value.Datum {
 	if ms == 0 {
 		return nil
 	}
-	return value.Interval{Micros: ms * 1000}
+	return temporal.Interval{Micros: ms * 1000}
 }
 
-// unix2000 is 2000-01-01 00:00 UTC in Unix microseconds, the epoch of value.TimestampTZ.
+// unix2000 is 2000-01-01 00:00 UTC in Unix microseconds, the epoch of temporal.TimestampTZ.
 const unix2000 = 946684800 * 1e6
 
-func instant(unixMicro int64) value.TimestampTZ { return value.TimestampTZ(unixMicro - unix2000) }
+func instant(unixMicro int64) temporal.TimestampTZ { return temporal.TimestampTZ(unixMicro - unix2000) }
 
 // count returns a value for active or try_release, or nil for NULL.
 func count(name string, d value.Datum) (*int, error) {

@@ -9,6 +9,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/schema"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/temporal"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 	"fiveways.dev/fiveways/internal/semaphores"
 )
@@ -180,7 +181,7 @@ func (t *semaphoreTable) Update(_ *expr.Env, row, changed []value.Datum) error {
 			return pgerror.New(pgerror.FeatureNotSupported, `cannot update column "%s" of view "%s"`, f.Name, t.Name()).
 				WithHint("active, try_release, ascending and lease can be changed.")
 		case i == colLease && changed[i] == nil:
-			set[i-colActive] = value.Interval{}
+			set[i-colActive] = temporal.Interval{}
 			continue
 		case changed[i] == nil:
 			return t.notNull(f.Name)

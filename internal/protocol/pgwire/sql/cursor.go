@@ -10,7 +10,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/query"
-	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/temporal"
 )
 
 // cursor is the additional state of a portal created by DECLARE.
@@ -19,7 +19,7 @@ type cursor struct {
 	hold   bool // survives its transaction
 	kept   bool // its transaction has ended
 	binary bool
-	made   value.TimestampTZ
+	made   temporal.TimestampTZ
 	query  string
 
 	at    int64 // the current row, from 1; after the last row, the number of rows; 0 before the first

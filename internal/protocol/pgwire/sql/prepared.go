@@ -8,6 +8,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/parse"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/temporal"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
@@ -24,7 +25,7 @@ type Prepared struct {
 	version uint64 // of the state that the plan depends on
 	simple  simpleKind
 	sql     bool // made by PREPARE
-	made    value.TimestampTZ
+	made    temporal.TimestampTZ
 }
 
 // simpleKind is the position of a statement in a simple query.

@@ -9,6 +9,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/schema"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/settings"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/temporal"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
@@ -77,7 +78,7 @@ func (s *Session) env(ctx context.Context) *expr.Env {
 	return env
 }
 
-func clock() value.TimestampTZ { return micros(time.Now()) }
+func clock() temporal.TimestampTZ { return micros(time.Now()) }
 
 // notice sends a notice to the client unless client_min_messages suppresses it.
 func (s *Session) notice(e *pgerror.Error) {

@@ -5,7 +5,7 @@ import (
 
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/settings"
-	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/temporal"
 )
 
 // txState is the state of a session's transaction. The names are those of PostgreSQL's manual, the
@@ -28,7 +28,7 @@ type transaction struct {
 	piped   bool // a statement of the extended protocol has run since the last Sync
 	alone   bool // it is a command that commits by itself
 	settings.Modes
-	now      value.TimestampTZ
+	now      temporal.TimestampTZ
 	before   settings.Snapshot // the settings to restore on rollback
 	id       int64             // the result of txid_current; 0: not assigned yet
 	saves    []savepoint
@@ -44,8 +44,8 @@ type savepoint struct {
 	before settings.Snapshot
 }
 
-func micros(t time.Time) value.TimestampTZ {
-	return value.TimestampTZ(t.UnixMicro() - postgresEpoch)
+func micros(t time.Time) temporal.TimestampTZ {
+	return temporal.TimestampTZ(t.UnixMicro() - postgresEpoch)
 }
 
 // postgresEpoch is 2000-01-01 in Unix microseconds.

@@ -4,36 +4,37 @@ import (
 	"math"
 	"time"
 
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/temporal"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// Unix2000 is 2000-01-01 00:00 UTC in Unix seconds, the epoch of value.Timestamp.
+// Unix2000 is 2000-01-01 00:00 UTC in Unix seconds, the epoch of temporal.Timestamp.
 const Unix2000 = 946684800
 
 // The ends of the range of a timestamp represent infinity.
 const (
-	Infinity      = value.Timestamp(math.MaxInt64)
-	MinusInfinity = value.Timestamp(math.MinInt64)
+	Infinity      = temporal.Timestamp(math.MaxInt64)
+	MinusInfinity = temporal.Timestamp(math.MinInt64)
 )
 
 // At returns the local time in a zone at the moment t.
-func At(t value.TimestampTZ, zone *time.Location) value.Timestamp {
+func At(t temporal.TimestampTZ, zone *time.Location) temporal.Timestamp {
 	if zone == time.UTC {
-		return value.Timestamp(t)
+		return temporal.Timestamp(t)
 	}
 	at := time.UnixMicro(int64(t) + Unix2000*1e6).In(zone)
 	_, offset := at.Zone()
-	return value.Timestamp(int64(t) + int64(offset)*1e6)
+	return temporal.Timestamp(int64(t) + int64(offset)*1e6)
 }
 
 // OfUnix is At for Unix seconds.
-func OfUnix(seconds int64, zone *time.Location) value.Timestamp {
-	return At(value.TimestampTZ((seconds-Unix2000)*1e6), zone)
+func OfUnix(seconds int64, zone *time.Location) temporal.Timestamp {
+	return At(temporal.TimestampTZ((seconds-Unix2000)*1e6), zone)
 }
 
 // Instant returns the moment, in Unix microseconds, at which the local time in a zone is t.
 // Infinities map to the ends of the range.
-func Instant(t value.Timestamp, zone *time.Location) int64 {
+func Instant(t temporal.Timestamp, zone *time.Location) int64 {
 	switch {
 	case t >= Infinity-Unix2000*1e6:
 		return math.MaxInt64
@@ -70,7 +71,7 @@ var plain = value.Defaults()
 
 // Append appends t in ISO format. It ignores the session's DateStyle, because the text is
 // stored in messages.
-func Append(dst []byte, t value.Timestamp) []byte {
+func Append(dst []byte, t temporal.Timestamp) []byte {
 	if t == Infinity {
 		return append(dst, "infinity"...)
 	}
@@ -104,19 +105,15 @@ func two(dst []byte, n int) []byte { return append(dst, byte('0'+n/10), byte('0'
 
 // Parse parses a timestamp from a message, with a fast path for the ISO format of
 // Append.
-func Parse(s string, set *value.Settings) (value.Timestamp, error) {
+func Parse(s string, set *temporal.Settings) (temporal.Timestamp, error) {
 	if t, ok := ParseISO(s); ok {
 		return t, nil
 	}
-	d, err := value.Parse(value.TimestampType, s, set)
-	if err != nil {
-		return 0, err
-	}
-	return d.(value.Timestamp), nil
+	return temporal.ParseTimestamp(s, set)
 }
 
 // ParseISO parses the output of Append for years with four digits.
-func ParseISO(s string) (value.Timestamp, bool) {
+func ParseISO(s string) (temporal.Timestamp, bool) {
 	if len(s) < 19 || len(s) > 26 || len(s) == 20 || s[4] != '-' || s[7] != '-' || s[10] != ' ' || s[13] != ':' || s[16] != ':' {
 		return 0, false
 	}
@@ -154,5 +151,5 @@ func ParseISO(s string) (value.Timestamp, bool) {
 	if t.Day() != part[2] { // the date does not exist
 		return 0, false
 	}
-	return value.Timestamp(t.UnixMicro() - Unix2000*1e6), true
+	return temporal.Timestamp(t.UnixMicro() - Unix2000*1e6), true
 }

@@ -5,6 +5,7 @@ import (
 
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/schema"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/temporal"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
@@ -18,7 +19,7 @@ type Options struct {
 	Users           func() []Role   // nil: there is only User
 	Databases       func() []string // nil: there is only Database
 	Sessions        func() []Activity
-	Started         value.TimestampTZ // start time of the server
+	Started         temporal.TimestampTZ // start time of the server
 }
 
 // Role is a user that can log in.
@@ -33,10 +34,10 @@ type Activity struct {
 	User, Database, ApplicationName string
 	Address                         string // of the client; empty if it is not a network address
 	Port                            int
-	Started                         value.TimestampTZ
+	Started                         temporal.TimestampTZ
 	State                           string // as pg_stat_activity has it
 	Query                           string // that runs, or ran last
-	QueryStarted                    value.TimestampTZ
+	QueryStarted                    temporal.TimestampTZ
 }
 
 // Catalog is the system catalogs of one session.

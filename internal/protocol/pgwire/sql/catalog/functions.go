@@ -9,6 +9,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/charset"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/builtin"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/numeric"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/schema"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/settings"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
@@ -114,7 +115,7 @@ func sizePretty(_ *Catalog, _ *expr.Env, args []value.Datum) (value.Datum, error
 	const limit = 10 * 1024
 	n, ok := args[0].(int64)
 	if !ok {
-		number, err := args[0].(value.Numeric).Int64(value.Int8)
+		number, err := value.ToInt(args[0].(numeric.Number), value.Int8)
 		if err != nil {
 			return nil, err
 		}

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/temporal"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
@@ -163,7 +164,7 @@ func zero(t *value.Type) value.Datum {
 	case value.Float4, value.Float8:
 		return 0.0
 	case value.TimestampTZType:
-		return value.TimestampTZ(0)
+		return temporal.TimestampTZ(0)
 	case value.Int2Vector, value.OIDVector:
 		return value.Vector(t.Elem, nil)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/temporal"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
@@ -18,11 +19,11 @@ type Expr interface {
 type Env struct {
 	Ctx      context.Context // canceled by a cancel request or the statement timeout; functions that wait must observe it; never nil
 	Settings value.Settings
-	Now      value.TimestampTZ        // now(): the start of the transaction
-	Stmt     value.TimestampTZ        // statement_timestamp()
-	Clock    func() value.TimestampTZ // clock_timestamp()
-	Params   []value.Datum            // $1 is Params[0]
-	Rows     [][]value.Datum          // Rows[0] is the current row, Rows[1] that of the enclosing statement of a subquery, ...
+	Now      temporal.TimestampTZ        // now(): the start of the transaction
+	Stmt     temporal.TimestampTZ        // statement_timestamp()
+	Clock    func() temporal.TimestampTZ // clock_timestamp()
+	Params   []value.Datum               // $1 is Params[0]
+	Rows     [][]value.Datum             // Rows[0] is the current row, Rows[1] that of the enclosing statement of a subquery, ...
 	User     string
 	Database string
 	Path     []string             // search_path: the schemas that exist

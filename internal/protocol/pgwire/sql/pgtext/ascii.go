@@ -18,6 +18,19 @@ func mapASCII(s string, f func(c byte) byte) string {
 	return string(b)
 }
 
+// Spaces are the characters that C's isspace() accepts, which may surround most values.
+const Spaces = " \t\n\v\f\r"
+
+// AllDigits reports whether s has only the digits 0 to 9, at least one.
+func AllDigits(s string) bool {
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return false
+		}
+	}
+	return s != ""
+}
+
 // LowerASCII returns s with its ASCII letters in lower case. SQL's lower() is Lower.
 func LowerASCII(s string) string {
 	return mapASCII(s, func(c byte) byte {

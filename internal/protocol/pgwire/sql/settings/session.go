@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/temporal"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
@@ -194,8 +195,8 @@ func (v *Session) refresh() {
 		s.Zone, s.ZoneName = loc, name
 	}
 	format, order, _ := strings.Cut(v.Value("DateStyle"), ", ")
-	s.DateStyle = value.DateStyle{Format: format, Order: order}
-	s.IntervalStyle = value.IntervalStyle(v.Value("IntervalStyle"))
+	s.DateStyle = temporal.DateStyle{Format: format, Order: order}
+	s.IntervalStyle = temporal.IntervalStyle(v.Value("IntervalStyle"))
 	s.ExtraFloat, _ = strconv.Atoi(v.Value("extra_float_digits"))
 	s.ByteaEscape = v.Value("bytea_output") == "escape"
 	s.Names = v.names

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"time"
 
-	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/timezone"
 )
 
 // zone returns a time zone for a value of SET TimeZone, and its name for SHOW. A number is an
@@ -14,7 +14,7 @@ func zone(v string) (loc *time.Location, name string, ok bool) {
 	if hours, err := strconv.ParseFloat(v, 64); err == nil && hours > -168 && hours < 168 {
 		return offsetZone(int(hours * 3600))
 	}
-	if loc = value.LookupZone(v); loc == nil {
+	if loc = timezone.Lookup(v); loc == nil {
 		return nil, "", false
 	}
 	return loc, loc.String(), true

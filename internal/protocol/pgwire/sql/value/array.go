@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/pgtext"
 )
 
 // MaxDims is the maximum number of dimensions of an array.
@@ -100,7 +101,7 @@ func (p *arrayParser) elements(a *Array) (err error) {
 }
 
 func (p *arrayParser) skip() {
-	for p.at < len(p.text) && strings.IndexByte(spaces, p.text[p.at]) >= 0 {
+	for p.at < len(p.text) && strings.IndexByte(pgtext.Spaces, p.text[p.at]) >= 0 {
 		p.at++
 	}
 }
@@ -268,7 +269,7 @@ func (p *arrayParser) word() (text string, quoted bool, err error) {
 			end, quoted = b.Len(), true
 		default:
 			b.WriteByte(c)
-			if strings.IndexByte(spaces, c) < 0 {
+			if strings.IndexByte(pgtext.Spaces, c) < 0 {
 				end = b.Len()
 			}
 		}
@@ -318,7 +319,7 @@ func appendElement(dst []byte, t *Type, d Datum, set *Settings) []byte {
 		return append(dst, "NULL"...)
 	}
 	text := String(t, d, set)
-	if text != "" && !strings.EqualFold(text, "null") && !strings.ContainsAny(text, `"\{},`+spaces) {
+	if text != "" && !strings.EqualFold(text, "null") && !strings.ContainsAny(text, `"\{},`+pgtext.Spaces) {
 		return append(dst, text...)
 	}
 	dst = append(dst, '"')

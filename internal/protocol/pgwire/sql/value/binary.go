@@ -4,12 +4,12 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"math"
-	"math/big"
 	"strings"
 
 	"fiveways.dev/fiveways/internal/core/hstore"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/charset"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/numeric"
 )
 
 // ParseBinary parses the binary format of a value like PostgreSQL's receive functions. It does not
@@ -43,7 +43,7 @@ func ParseBinary(t *Type, b []byte) (Datum, error) {
 	case Bytea:
 		return append([]byte{}, b...), nil
 	case NumericType:
-		return parseBinaryNumeric(b)
+		return datum(numeric.ParseBinary(b))
 	case UUID:
 		text := hex.EncodeToString(b)
 		return text[:8] + "-" + text[8:12] + "-" + text[12:16] + "-" + text[16:20] + "-" + text[20:], nil
@@ -144,8 +144,8 @@ func AppendBinary(dst []byte, t *Type, d Datum) ([]byte, error) {
 		return binary.BigEndian.AppendUint64(dst, math.Float64bits(d)), nil
 	case []byte:
 		return append(dst, d...), nil
-	case Numeric:
-		return appendBinaryNumeric(dst, d), nil
+	case numeric.Number:
+		return d.AppendBinary(dst), nil
 	case hstore.Map:
 		return d.AppendBinary(dst), nil
 	case *Array:
@@ -174,107 +174,3 @@ func appendBinaryString(dst []byte, t *Type, s string) ([]byte, error) {
 
 // cNaN is the bit pattern of NaN in C, which differs from Go's.
 const cNaN = 0x7ff8000000000000
-
-// Signs in the binary format of a numeric.
-const (
-	signPositive = 0x0000
-	signNegative = 0x4000
-	signNaN      = 0xC000
-	signPlusInf  = 0xD000
-	signMinusInf = 0xF000
-)
-
-// parseBinaryNumeric parses: number of base-10,000 digits, weight of the first, sign, digits after
-// the decimal point, the digits.
-func parseBinaryNumeric(b []byte) (Datum, error) {
-	const header = 8
-	if len(b) < header {
-		return nil, wrongLength(NumericType, true)
-	}
-	count, weight := int(binary.BigEndian.Uint16(b)), int32(int16(binary.BigEndian.Uint16(b[2:])))
-	sign, scale := binary.BigEndian.Uint16(b[4:]), int32(binary.BigEndian.Uint16(b[6:]))
-	if len(b) != header+2*count {
-		return nil, wrongLength(NumericType, len(b) < header+2*count)
-	}
-	switch sign {
-	case signNaN:
-		return NaN, nil
-	case signPlusInf:
-		return Infinity, nil
-	case signMinusInf:
-		return NegInfinity, nil
-	case signPositive, signNegative:
-	default:
-		return nil, pgerror.New("22P03", "invalid sign in external \"numeric\" value")
-	}
-	if scale > maxScale {
-		return nil, pgerror.New("22P03", "invalid scale in external \"numeric\" value")
-	}
-	digits := make([]byte, 0, count*baseDigits)
-	for i := range count {
-		d := binary.BigEndian.Uint16(b[header+2*i:])
-		if d > 9999 {
-			return nil, pgerror.New("22P03", "invalid digit in external \"numeric\" value")
-		}
-		digits = append(digits, '0'+byte(d/1000), '0'+byte(d/100%10), '0'+byte(d/10%10), '0'+byte(d%10))
-	}
-	unscaled, ok := new(big.Int).SetString(string(digits), 10)
-	if !ok {
-		return Numeric{scale: scale}, nil
-	}
-	if sign == signNegative {
-		unscaled.Neg(unscaled)
-	}
-	// Digits beyond the scale are truncated, as in PostgreSQL.
-	own := int32(count)*baseDigits - (weight+1)*baseDigits
-	if own < 0 {
-		unscaled, own = unscaled.Mul(unscaled, pow10(-own)), 0
-	}
-	return datum(Numeric{unscaled: unscaled, scale: own}.Trunc(int(scale)).check())
-}
-
-func appendBinaryNumeric(dst []byte, n Numeric) []byte {
-	head := func(count, weight int, sign uint16, scale int32) {
-		for _, v := range []uint16{uint16(count), uint16(weight), sign, uint16(scale)} {
-			dst = binary.BigEndian.AppendUint16(dst, v)
-		}
-	}
-	switch n.special {
-	case notANumber:
-		head(0, 0, signNaN, 0)
-		return dst
-	case plusInfinity:
-		head(0, 0, signPlusInf, 32)
-		return dst
-	case minusInfinity:
-		head(0, 0, signMinusInf, 32)
-		return dst
-	}
-	// Groups of four digits, aligned to the decimal point.
-	groups := floorDiv(n.scale+baseDigits-1, baseDigits)
-	digits := new(big.Int).Abs(Numeric{unscaled: n.unscaled, scale: n.scale}.rescale(groups * baseDigits)).String()
-	if over := len(digits) % baseDigits; over > 0 {
-		digits = strings.Repeat("0", baseDigits-over) + digits
-	}
-	weight := len(digits)/baseDigits - 1 - int(groups)
-	for strings.HasPrefix(digits, "0000") {
-		digits = digits[baseDigits:]
-		weight--
-	}
-	for strings.HasSuffix(digits, "0000") {
-		digits = digits[:len(digits)-baseDigits]
-	}
-	if digits == "" {
-		weight = 0
-	}
-	sign := uint16(signPositive)
-	if n.Sign() < 0 {
-		sign = signNegative
-	}
-	head(len(digits)/baseDigits, weight, sign, n.scale)
-	for ; digits != ""; digits = digits[baseDigits:] {
-		v := uint16(digits[0]-'0')*1000 + uint16(digits[1]-'0')*100 + uint16(digits[2]-'0')*10 + uint16(digits[3]-'0')
-		dst = binary.BigEndian.AppendUint16(dst, v)
-	}
-	return dst
-}

@@ -7,6 +7,8 @@ import (
 
 	"fiveways.dev/fiveways/internal/core/hstore"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/numeric"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/temporal"
 )
 
 // Cast converts d and applies typmod (-1: none). NULL stays NULL. explicit is set for CAST and ::,
@@ -35,7 +37,7 @@ func convert(from, to *Type, d Datum, typmod int32, explicit bool, set *Settings
 		}
 	case float64:
 		return convertFloat(from, to, v, set)
-	case Numeric:
+	case numeric.Number:
 		return convertNumeric(to, v, set)
 	case bool:
 		if to == Int4 {
@@ -48,7 +50,7 @@ func convert(from, to *Type, d Datum, typmod int32, explicit bool, set *Settings
 		if done, result, err := convertString(from, to, v); done {
 			return result, err
 		}
-	case Date, Time, Timestamp, TimestampTZ, Interval:
+	case temporal.Date, temporal.Time, temporal.Timestamp, temporal.TimestampTZ, temporal.Interval:
 		if done, result, err := convertTime(to, v, set); done {
 			return result, err
 		}
@@ -72,7 +74,11 @@ func convert(from, to *Type, d Datum, typmod int32, explicit bool, set *Settings
 		}
 	}
 	if to == IntervalType && from == Unknown { // for a literal, the typmod determines the unit of a plain number
-		return datum(parseInterval(String(from, d, set), typmod, set))
+		fields := temporal.AllFields
+		if typmod >= 0 {
+			fields, _ = intervalParts(typmod)
+		}
+		return datum(temporal.ParseInterval(String(from, d, set), fields, set.IntervalStyle))
 	}
 	return Parse(to, String(from, d, set), set)
 }
@@ -92,7 +98,7 @@ func convertInt(from, to *Type, v int64, set *Settings) (Datum, error) {
 	case to == Float8:
 		return float64(v), nil
 	case to == NumericType:
-		return NumericFromInt(v), nil
+		return numeric.FromInt(v), nil
 	case to == Bool:
 		return v != 0, nil
 	case to == Char:
@@ -133,7 +139,11 @@ func convertFloat(from, to *Type, v float64, set *Settings) (Datum, error) {
 		}
 		return f, nil
 	case NumericType:
-		return NumericFromFloat(v, from), nil
+		digits := numeric.Float8Digits
+		if from == Float4 {
+			digits = numeric.Float4Digits
+		}
+		return numeric.FromFloat(v, digits), nil
 	case Int2, Int4, Int8:
 		rounded := math.RoundToEven(v)
 		if !(rounded >= -1<<63 && rounded < 1<<63) || !FitsInt(to, int64(rounded)) {
@@ -144,14 +154,29 @@ func convertFloat(from, to *Type, v float64, set *Settings) (Datum, error) {
 	return Parse(to, String(from, v, set), set)
 }
 
-func convertNumeric(to *Type, v Numeric, set *Settings) (Datum, error) {
+func convertNumeric(to *Type, v numeric.Number, set *Settings) (Datum, error) {
 	switch to {
 	case Int2, Int4, Int8:
-		return datum(v.Int64(to))
+		return datum(ToInt(v, to))
 	case Float8, Float4:
 		return datum(parseFloat(to, v.String()))
 	}
 	return Parse(to, v.String(), set)
+}
+
+// ToInt rounds n to an integer of the type to. It returns an error if n is out of range.
+func ToInt(n numeric.Number, to *Type) (int64, error) {
+	switch {
+	case n.IsNaN():
+		return 0, pgerror.New(pgerror.FeatureNotSupported, "cannot convert NaN to %s", to)
+	case n.IsInf():
+		return 0, pgerror.New(pgerror.FeatureNotSupported, "cannot convert infinity to %s", to)
+	}
+	i, ok := n.Int64()
+	if !ok || !FitsInt(to, i) {
+		return 0, ErrOutOfRange(to)
+	}
+	return i, nil
 }
 
 // convertString casts between types whose values are strings, unless the cast parses the text
@@ -261,24 +286,19 @@ func Fit(t *Type, d Datum, typmod int32, explicit bool) (Datum, error) {
 		return d, nil
 	}
 	switch v := d.(type) {
-	case Numeric:
-		return datum(v.fit(typmod))
+	case numeric.Number:
+		return datum(v.Fit(numericParts(typmod)))
 	case string:
 		return fitString(t, v, typmod, explicit)
-	case Time:
-		return min(Time(roundMicros(int64(v), typmod)), Time(microsPerDay)), nil
-	case Timestamp:
-		if v.IsInfinite() {
-			return v, nil
-		}
-		return Timestamp(roundMicros(int64(v), typmod)), nil
-	case TimestampTZ:
-		if v.IsInfinite() {
-			return v, nil
-		}
-		return TimestampTZ(roundMicros(int64(v), typmod)), nil
-	case Interval:
-		return datum(v.fit(typmod))
+	case temporal.Time:
+		return v.Round(typmod), nil
+	case temporal.Timestamp:
+		return v.Round(typmod), nil
+	case temporal.TimestampTZ:
+		return v.Round(typmod), nil
+	case temporal.Interval:
+		fields, precision := intervalParts(typmod)
+		return v.Keep(fields).Round(precision), nil
 	case *Array:
 		result := &Array{Elem: v.Elem, Dims: v.Dims, Elems: make([]Datum, len(v.Elems))}
 		for i, e := range v.Elems {

@@ -7,6 +7,8 @@ import (
 	"fiveways.dev/fiveways/internal/core/hstore"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/charset"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/numeric"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/temporal"
 )
 
 // Parse parses the text format of a value like PostgreSQL's input functions. Values that depend on
@@ -26,7 +28,7 @@ func Parse(t *Type, s string, set *Settings) (Datum, error) {
 	case Float4, Float8:
 		return datum(parseFloat(t, s))
 	case NumericType:
-		return datum(ParseNumeric(s))
+		return datum(numeric.Parse(s))
 	case Char:
 		return parseChar(s), nil
 	case Name:
@@ -41,10 +43,16 @@ func Parse(t *Type, s string, set *Settings) (Datum, error) {
 		return parseJSON(t, s)
 	case Inet:
 		return parseInet(s)
-	case DateType, TimeType, TimestampType, TimestampTZType:
-		return parseTime(t, s, set)
+	case DateType:
+		return datum(temporal.ParseDate(s, &set.Settings))
+	case TimeType:
+		return datum(temporal.ParseTime(s, &set.Settings))
+	case TimestampType:
+		return datum(temporal.ParseTimestamp(s, &set.Settings))
+	case TimestampTZType:
+		return datum(temporal.ParseTimestampTZ(s, &set.Settings))
 	case IntervalType:
-		return datum(parseInterval(s, -1, set))
+		return datum(temporal.ParseInterval(s, temporal.AllFields, set.IntervalStyle))
 	case Int2Vector, OIDVector:
 		return parseVector(t, s, set)
 	case Regproc, Regprocedure, Regoper, Regoperator, Regclass, Regtype, Regnamespace, Regrole, Regcollation:
@@ -109,7 +117,7 @@ func AppendText(dst []byte, t *Type, d Datum, set *Settings) []byte {
 			bits = 32
 		}
 		return appendFloat(dst, d, bits, set.ExtraFloat)
-	case Numeric:
+	case numeric.Number:
 		return d.Append(dst)
 	case hstore.Map:
 		return d.Append(dst)
@@ -123,7 +131,23 @@ func AppendText(dst []byte, t *Type, d Datum, set *Settings) []byte {
 	case Record:
 		return appendRecord(dst, t, d, set)
 	}
-	return appendTime(dst, d, set)
+	return appendTemporal(dst, d, set)
+}
+
+func appendTemporal(dst []byte, d Datum, set *Settings) []byte {
+	switch d := d.(type) {
+	case temporal.Date:
+		return d.Append(dst, set.DateStyle)
+	case temporal.Time:
+		return d.Append(dst)
+	case temporal.Timestamp:
+		return d.Append(dst, set.DateStyle)
+	case temporal.TimestampTZ:
+		return d.Append(dst, set.DateStyle, set.Zone)
+	case temporal.Interval:
+		return d.Append(dst, set.IntervalStyle)
+	}
+	return dst
 }
 
 func (t *Type) isReg() bool {

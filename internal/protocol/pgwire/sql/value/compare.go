@@ -9,6 +9,8 @@ import (
 
 	"fiveways.dev/fiveways/internal/core/hstore"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/numeric"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/temporal"
 )
 
 // Compare compares two values of one type, neither nil, like the type's btree operators. Text is
@@ -29,20 +31,20 @@ func Compare(t *Type, a, b Datum) (int, error) {
 		return compareStrings(t, a, b.(string))
 	case []byte:
 		return bytes.Compare(a, b.([]byte)), nil
-	case Numeric:
-		return min(max(a.Cmp(b.(Numeric)), -1), 1), nil
+	case numeric.Number:
+		return min(max(a.Cmp(b.(numeric.Number)), -1), 1), nil
 	case hstore.Map:
 		return hstore.Compare(a, b.(hstore.Map)), nil
-	case Date:
-		return cmp.Compare(a, b.(Date)), nil
-	case Time:
-		return cmp.Compare(a, b.(Time)), nil
-	case Timestamp:
-		return cmp.Compare(a, b.(Timestamp)), nil
-	case TimestampTZ:
-		return cmp.Compare(a, b.(TimestampTZ)), nil
-	case Interval:
-		return a.Compare(b.(Interval)), nil
+	case temporal.Date:
+		return cmp.Compare(a, b.(temporal.Date)), nil
+	case temporal.Time:
+		return cmp.Compare(a, b.(temporal.Time)), nil
+	case temporal.Timestamp:
+		return cmp.Compare(a, b.(temporal.Timestamp)), nil
+	case temporal.TimestampTZ:
+		return cmp.Compare(a, b.(temporal.TimestampTZ)), nil
+	case temporal.Interval:
+		return a.Compare(b.(temporal.Interval)), nil
 	case *Array:
 		return compareArrays(a, b.(*Array))
 	case Record:
@@ -161,12 +163,12 @@ func AppendKey(dst []byte, t *Type, d Datum) []byte {
 		return appendStringKey(dst, d)
 	case []byte:
 		return appendStringKey(dst, string(d))
-	case Numeric:
+	case numeric.Number:
 		return appendStringKey(dst, d.TrimScale().String())
 	case hstore.Map:
 		return d.AppendBinary(dst)
-	case Interval:
-		days, micros := d.span()
+	case temporal.Interval:
+		days, micros := d.Span()
 		return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(dst, uint64(days)), uint64(micros))
 	case *Array:
 		dst = binary.BigEndian.AppendUint32(dst, uint32(len(d.Dims)))

@@ -2,9 +2,6 @@ package value
 
 import "fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 
-// ErrDivisionByZero returns the error for a division by zero.
-func ErrDivisionByZero() error { return pgerror.New(pgerror.DivisionByZero, "division by zero") }
-
 // ErrOutOfRange returns the error for a result that is out of the range of its type.
 func ErrOutOfRange(t *Type) error {
 	return pgerror.New(pgerror.NumericOutOfRange, "%s out of range", t)

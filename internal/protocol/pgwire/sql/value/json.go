@@ -9,6 +9,8 @@ import (
 
 	"fiveways.dev/fiveways/internal/core/hstore"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/numeric"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/pgtext"
 )
 
 // maxJSONDepth limits the nesting of a JSON text.
@@ -18,7 +20,7 @@ const maxJSONDepth = 5000
 type JSONNode struct {
 	Kind    byte // n null, b boolean, # number, s string, a array, o object
 	Bool    bool
-	Number  Numeric
+	Number  numeric.Number
 	Text    string // of a string; the source text of a number
 	Elems   []*JSONNode
 	Members []JSONMember
@@ -152,7 +154,7 @@ func (p *jsonParser) value(depth int, expected string) (*JSONNode, error) {
 		node := &JSONNode{Kind: '#', Text: token}
 		var err error
 		if p.binary {
-			node.Number, err = ParseNumeric(token)
+			node.Number, err = numeric.Parse(token)
 		}
 		return node, err
 	}
@@ -256,7 +258,7 @@ func isJSONNumber(s string) bool {
 		if s != "" && (s[0] == '+' || s[0] == '-') {
 			s = s[1:]
 		}
-		return allDigits(s)
+		return pgtext.AllDigits(s)
 	}
 	return s == ""
 }

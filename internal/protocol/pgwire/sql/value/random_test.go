@@ -4,13 +4,22 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
-)
+	"time"
 
-func pick(r *rand.Rand, of ...string) string { return of[r.IntN(len(of))] }
+	"fiveways.dev/fiveways/test/postgres/peer"
+)
 
 var castTargets = []*Type{
 	Int2, Int4, Int8, Float4, Float8, NumericType, Bool, OID, Text, Varchar, BPChar, Name, Char, DateType, TimeType, TimestampType,
 	TimestampTZType, IntervalType, Bytea, UUID, JSON, JSONB, Int4.Array, Text.Array, NumericType.Array,
+}
+
+// Fields of an interval in the bits of a typmod, and the sets of them that SQL can declare.
+const month, year, day, hour, minute, second = 1 << 1, 1 << 2, 1 << 3, 1 << 10, 1 << 11, 1 << 12
+
+var intervalFields = []int32{
+	year, month, day, hour, minute, second, year | month, day | hour, day | hour | minute, day | hour | minute | second,
+	hour | minute, hour | minute | second, minute | second, 0x7fff,
 }
 
 // randomTypmod returns a random typmod, often none.
@@ -27,12 +36,10 @@ func randomTypmod(r *rand.Rand, t *Type) int32 {
 	case TimeType, TimestampType, TimestampTZType:
 		args = []int32{r.Int32N(7)}
 	case IntervalType:
-		for fields := range intervalFields {
-			args = []int32{fields}
-			if fields&fieldSecond != 0 && r.IntN(2) == 0 {
-				args = append(args, r.Int32N(7))
-			}
-			break
+		fields := intervalFields[r.IntN(len(intervalFields))]
+		args = []int32{fields}
+		if fields&second != 0 && r.IntN(2) == 0 {
+			args = append(args, r.Int32N(7))
 		}
 	default:
 		return -1
@@ -61,7 +68,7 @@ func damage(r *rand.Rand, s string) string {
 		at++
 	}
 	if r.IntN(2) == 0 {
-		return s[:at] + pick(r, " ", "-", ".", ":", "x", ",", "}", "\"", "\\", "0", "e", "(", "+") + s[at:]
+		return s[:at] + peer.Pick(r, " ", "-", ".", ":", "x", ",", "}", "\"", "\\", "0", "e", "(", "+") + s[at:]
 	}
 	if at < len(s) && s[at] < 0x80 {
 		return s[:at] + s[at+1:]
@@ -72,9 +79,9 @@ func damage(r *rand.Rand, s string) string {
 func textOf(r *rand.Rand, t *Type) string {
 	switch t {
 	case Bool:
-		return pick(r, "t", "false", "yes", "n", "1", "0", "on", "of", " TRUE ", "o", "2", "y")
+		return peer.Pick(r, "t", "false", "yes", "n", "1", "0", "on", "of", " TRUE ", "o", "2", "y")
 	case Int2, Int4, Int8, OID:
-		return pick(r, "", " ", "-", "+") + fmt.Sprint(r.Uint64()>>(r.IntN(64)))
+		return peer.Pick(r, "", " ", "-", "+") + fmt.Sprint(r.Uint64()>>(r.IntN(64)))
 	case Float4, Float8, NumericType:
 		return numberText(r)
 	case DateType, TimeType, TimestampType, TimestampTZType:
@@ -82,30 +89,30 @@ func textOf(r *rand.Rand, t *Type) string {
 	case IntervalType:
 		return intervalText(r)
 	case Bytea:
-		return pick(r, `\x`+fmt.Sprintf("%04x", r.IntN(1<<16)), `a\\b\001\377`, `plain`, `\xFf 00`, `\x1`, `\y`, `é`)
+		return peer.Pick(r, `\x`+fmt.Sprintf("%04x", r.IntN(1<<16)), `a\\b\001\377`, `plain`, `\xFf 00`, `\x1`, `\y`, `é`)
 	case UUID:
 		s := fmt.Sprintf("%016x%016X", r.Uint64(), r.Uint64())
-		return pick(r, s, s[:8]+"-"+s[8:12]+"-"+s[12:16]+"-"+s[16:20]+"-"+s[20:], "{"+s+"}", s[:4]+"-"+s[4:])
+		return peer.Pick(r, s, s[:8]+"-"+s[8:12]+"-"+s[12:16]+"-"+s[16:20]+"-"+s[20:], "{"+s+"}", s[:4]+"-"+s[4:])
 	case JSON, JSONB:
 		return jsonText(r, 3)
 	}
 	if t.IsArray() {
 		return arrayText(r, t.Elem, 1+r.IntN(3))
 	}
-	return pick(r, "", "a", "NULL", "é€😀", "a b  ", " 12 ", "1.5", "it's", `"q"`, `\`, "2024-01-02", "t", "{1,2}", "abcdefghij", "x   ", numberText(r))
+	return peer.Pick(r, "", "a", "NULL", "é€😀", "a b  ", " 12 ", "1.5", "it's", `"q"`, `\`, "2024-01-02", "t", "{1,2}", "abcdefghij", "x   ", numberText(r))
 }
 
 func numberText(r *rand.Rand) string {
 	digits := fmt.Sprint(r.Uint64() >> r.IntN(64))
 	switch r.IntN(8) {
 	case 0:
-		return pick(r, "NaN", "inf", "-Infinity", "0", "-0", "0.000", "1e300", "-1e-300", "1e40", "9999.9995", "0.5", "-2.5", "1e-7")
+		return peer.Pick(r, "NaN", "inf", "-Infinity", "0", "-0", "0.000", "1e300", "-1e-300", "1e40", "9999.9995", "0.5", "-2.5", "1e-7")
 	case 1:
-		return pick(r, "", "-") + digits + "e" + fmt.Sprint(r.IntN(60)-30)
+		return peer.Pick(r, "", "-") + digits + "e" + fmt.Sprint(r.IntN(60)-30)
 	case 2:
-		return pick(r, "", "-", "+") + "." + digits
+		return peer.Pick(r, "", "-", "+") + "." + digits
 	}
-	return pick(r, "", "-", " ") + digits + "." + strings.Repeat("0", r.IntN(5)) + fmt.Sprint(r.Uint64()>>r.IntN(64)) + pick(r, "", "0", "000")
+	return peer.Pick(r, "", "-", " ") + digits + "." + strings.Repeat("0", r.IntN(5)) + fmt.Sprint(r.Uint64()>>r.IntN(64)) + peer.Pick(r, "", "0", "000")
 }
 
 var zonesText = []string{"", "", "+03", "-05:30", "+0530", "Z", " UTC", " MSK", " EST", " America/New_York", " europe/moscow", "+3", "-08:15:30", " PDT"}
@@ -115,7 +122,7 @@ func momentText(r *rand.Rand, t *Type) string {
 	if r.IntN(10) == 0 {
 		year = r.IntN(6000)
 	}
-	monthName := monthNames[month-1]
+	monthName := time.Month(month).String()
 	if r.IntN(2) == 0 {
 		monthName = monthName[:3]
 	}
@@ -140,13 +147,13 @@ func momentText(r *rand.Rand, t *Type) string {
 	case 7:
 		date = fmt.Sprintf("%d.%03d", year, 1+r.IntN(366))
 	case 8:
-		date = fmt.Sprintf("%s %s %d %d", pick(r, "Mon", "tuesday", "Sat"), monthName, day, year)
+		date = fmt.Sprintf("%s %s %d %d", peer.Pick(r, "Mon", "tuesday", "Sat"), monthName, day, year)
 	case 9:
-		return pick(r, "epoch", "infinity", "-infinity", "J2451187", "January 8, 99 BC", "08-Jan-1999", "1999-Jan-08", "Jan-08-1999", "99-Jan-08", "allballs",
+		return peer.Pick(r, "epoch", "infinity", "-infinity", "J2451187", "January 8, 99 BC", "08-Jan-1999", "1999-Jan-08", "Jan-08-1999", "99-Jan-08", "allballs",
 			"5000-01-01 BC", "294276-12-31", "294277-01-01", "4714-11-24 BC", "4714-11-23 BC", "5874897-12-31", "1/2/03", "2024-02-29", "2023-02-29", "24:00:00")
 	}
 	if r.IntN(15) == 0 {
-		date += pick(r, " BC", " AD")
+		date += peer.Pick(r, " BC", " AD")
 	}
 	hour, minute, second := r.IntN(24), r.IntN(60), r.IntN(60)
 	clock := fmt.Sprintf("%02d:%02d:%02d", hour, minute, second)
@@ -158,7 +165,7 @@ func momentText(r *rand.Rand, t *Type) string {
 	case 2, 3:
 		clock += fmt.Sprintf(".%d", r.IntN(10000000))
 	case 4:
-		clock = fmt.Sprintf("%d:%02d %s", r.IntN(13), minute, pick(r, "AM", "pm"))
+		clock = fmt.Sprintf("%d:%02d %s", r.IntN(13), minute, peer.Pick(r, "AM", "pm"))
 	case 5:
 		clock = fmt.Sprintf("%02d:%02d:%02d", r.IntN(26), r.IntN(61), r.IntN(62))
 	}
@@ -174,12 +181,12 @@ func momentText(r *rand.Rand, t *Type) string {
 	if strings.HasSuffix(date, "C") || strings.HasSuffix(date, "D") {
 		return date + " " + clock
 	}
-	return date + pick(r, " ", "T", "  ") + clock
+	return date + peer.Pick(r, " ", "T", "  ") + clock
 }
 
 func intervalText(r *rand.Rand) string {
 	n := func() string {
-		v := pick(r, "", "", "-", "+") + fmt.Sprint(r.IntN(200))
+		v := peer.Pick(r, "", "", "-", "+") + fmt.Sprint(r.IntN(200))
 		if r.IntN(4) == 0 {
 			v += fmt.Sprintf(".%d", r.IntN(1000))
 		}
@@ -189,27 +196,27 @@ func intervalText(r *rand.Rand) string {
 	case 0:
 		return fmt.Sprintf("P%dY%dM%dDT%dH%dM%d.%dS", r.IntN(5), r.IntN(20), r.IntN(40), r.IntN(30), r.IntN(70), r.IntN(70), r.IntN(100))
 	case 1:
-		return fmt.Sprintf("%s%d-%d", pick(r, "", "-"), r.IntN(20), r.IntN(13))
+		return fmt.Sprintf("%s%d-%d", peer.Pick(r, "", "-"), r.IntN(20), r.IntN(13))
 	case 2:
-		return fmt.Sprintf("%s%d %s%d:%02d:%02d", pick(r, "", "-"), r.IntN(20), pick(r, "", "-", "+"), r.IntN(40), r.IntN(61), r.IntN(61))
+		return fmt.Sprintf("%s%d %s%d:%02d:%02d", peer.Pick(r, "", "-"), r.IntN(20), peer.Pick(r, "", "-", "+"), r.IntN(40), r.IntN(61), r.IntN(61))
 	case 3:
-		return fmt.Sprintf("%s%d:%02d", pick(r, "", "-"), r.IntN(40), r.IntN(60))
+		return fmt.Sprintf("%s%d:%02d", peer.Pick(r, "", "-"), r.IntN(40), r.IntN(60))
 	case 4:
-		return pick(r, "P1W", "PT36H", "P", "1", "1.5", "", "@ 1 minute ago", "1-2 3 4:05:06", "P1.5Y", "PT1.5S", "-P1D", "2147483647 days", "2147483648 days",
+		return peer.Pick(r, "P1W", "PT36H", "P", "1", "1.5", "", "@ 1 minute ago", "1-2 3 4:05:06", "P1.5Y", "PT1.5S", "-P1D", "2147483647 days", "2147483648 days",
 			"178956970 years", "178956971 years", "9223372036854775807 us", "2562047788 hours", "1e3 days", "0", "1 day 1 day", "day", "1 2 days", "P1Y1Y", "PT", "1h")
 	}
 	words := []string{}
 	for _, u := range []string{"years", "mons", "weeks", "days", "hours", "min", "secs", "ms", "us", "decade", "c", "y", "d", "h", "m", "s"} {
 		if r.IntN(4) == 0 {
-			words = append(words, n()+pick(r, " ", "")+u)
+			words = append(words, n()+peer.Pick(r, " ", "")+u)
 		}
 	}
-	return pick(r, "", "", "@ ") + strings.Join(words, " ") + pick(r, "", "", "", " ago")
+	return peer.Pick(r, "", "", "@ ") + strings.Join(words, " ") + peer.Pick(r, "", "", "", " ago")
 }
 
 func jsonText(r *rand.Rand, depth int) string {
 	if depth == 0 || r.IntN(2) == 0 {
-		return pick(r, "1", "-1.50", "1e3", "1E-2", "0", "true", "false", "null", `"a"`, `"é\n\u00e9"`, `"\ud83d\ude00"`, `""`, `"\/"`, "01", "tru", `"\u0000"`, "1.0e5", `"\u001f"`)
+		return peer.Pick(r, "1", "-1.50", "1e3", "1E-2", "0", "true", "false", "null", `"a"`, `"é\n\u00e9"`, `"\ud83d\ude00"`, `""`, `"\/"`, "01", "tru", `"\u0000"`, "1.0e5", `"\u001f"`)
 	}
 	var parts []string
 	for range r.IntN(4) {
@@ -217,10 +224,10 @@ func jsonText(r *rand.Rand, depth int) string {
 		parts = append(parts, part)
 	}
 	if r.IntN(2) == 0 {
-		return "[" + strings.Join(parts, pick(r, ",", " , ")) + "]"
+		return "[" + strings.Join(parts, peer.Pick(r, ",", " , ")) + "]"
 	}
 	for i := range parts {
-		parts[i] = pick(r, `"a"`, `"b"`, `"aa"`, `"é"`, `""`) + pick(r, ":", " : ") + parts[i]
+		parts[i] = peer.Pick(r, `"a"`, `"b"`, `"aa"`, `"é"`, `""`) + peer.Pick(r, ":", " : ") + parts[i]
 	}
 	return "{" + strings.Join(parts, ", ") + "}"
 }
@@ -236,7 +243,7 @@ func arrayText(r *rand.Rand, elem *Type, depth int) string {
 		if elem == Text && r.IntN(2) == 0 || strings.ContainsAny(s, `"\{},`) || s == "" {
 			s = `"` + strings.NewReplacer(`"`, `\"`, `\`, `\\`).Replace(s) + `"`
 		}
-		parts = append(parts, pick(r, s, s, s, "NULL", " "+s+" "))
+		parts = append(parts, peer.Pick(r, s, s, s, "NULL", " "+s+" "))
 	}
 	bounds := ""
 	if depth == 1 && r.IntN(10) == 0 {

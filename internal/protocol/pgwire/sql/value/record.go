@@ -5,6 +5,9 @@ import (
 
 	"fiveways.dev/fiveways/internal/core/hstore"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/numeric"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/pgtext"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/temporal"
 )
 
 func malformedRecord(s, detail string) error {
@@ -13,7 +16,7 @@ func malformedRecord(s, detail string) error {
 
 // parseRecord parses the text format of a composite type: (1,,"a b").
 func parseRecord(t *Type, s string, set *Settings) (Datum, error) {
-	body := strings.TrimLeft(s, spaces)
+	body := strings.TrimLeft(s, pgtext.Spaces)
 	if !strings.HasPrefix(body, "(") {
 		return nil, malformedRecord(s, "Missing left parenthesis.")
 	}
@@ -45,7 +48,7 @@ func parseRecord(t *Type, s string, set *Settings) (Datum, error) {
 	switch {
 	case strings.HasPrefix(rest, ","):
 		return nil, malformedRecord(s, "Too many columns.")
-	case strings.TrimLeft(rest[1:], spaces) != "":
+	case strings.TrimLeft(rest[1:], pgtext.Spaces) != "":
 		return nil, malformedRecord(s, "Junk after right parenthesis.")
 	}
 	return record, nil
@@ -87,7 +90,7 @@ func appendRecord(dst []byte, t *Type, r Record, set *Settings) []byte {
 			continue
 		}
 		text := String(fieldType(t, i, d), d, set)
-		if text != "" && !strings.ContainsAny(text, `"\(),`+spaces) {
+		if text != "" && !strings.ContainsAny(text, `"\(),`+pgtext.Spaces) {
 			dst = append(dst, text...)
 			continue
 		}
@@ -119,7 +122,7 @@ func fieldType(t *Type, i int, d Datum) *Type {
 		return Bool
 	case float64:
 		return Float8
-	case Numeric:
+	case numeric.Number:
 		return NumericType
 	case hstore.Map:
 		return Hstore
@@ -129,7 +132,7 @@ func fieldType(t *Type, i int, d Datum) *Type {
 		return ArrayOf(d.Elem)
 	case Record:
 		return RecordT
-	case TimestampTZ:
+	case temporal.TimestampTZ:
 		return TimestampTZType
 	}
 	return Text

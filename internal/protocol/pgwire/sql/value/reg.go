@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/pgtext"
 )
 
 // missing has the SQLSTATE and the object kind for the error that an object does not exist.
@@ -25,7 +26,7 @@ func parseReg(t *Type, s string, set *Settings) (Datum, error) {
 	if s == "-" {
 		return int64(0), nil
 	}
-	if allDigits(s) {
+	if pgtext.AllDigits(s) {
 		return parseOID(OID, s)
 	}
 	if set.Names != nil {

@@ -10,13 +10,12 @@ import (
 	"unicode/utf8"
 
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/pgtext"
 )
-
-const spaces = " \t\n\v\f\r"
 
 // parseBool accepts true, false, yes, no, on, off, their unambiguous prefixes, and 1 and 0.
 func parseBool(s string) (Datum, error) {
-	word := strings.ToLower(strings.Trim(s, spaces))
+	word := strings.ToLower(strings.Trim(s, pgtext.Spaces))
 	switch {
 	case word == "1" || word == "on" || isStart(word, "true") || isStart(word, "yes"):
 		return true, nil
@@ -42,7 +41,7 @@ func FitsInt(t *Type, i int64) bool {
 
 // parseInt parses an integer. A range error takes precedence over garbage after the digits.
 func parseInt(t *Type, s string) (int64, error) {
-	text := strings.Trim(s, spaces)
+	text := strings.Trim(s, pgtext.Spaces)
 	digits := text
 	if digits != "" && (digits[0] == '-' || digits[0] == '+') {
 		digits = digits[1:]
@@ -62,8 +61,8 @@ func parseInt(t *Type, s string) (int64, error) {
 
 // parseOID parses an unsigned number. Negative numbers wrap around.
 func parseOID(t *Type, s string) (int64, error) {
-	text := strings.Trim(s, spaces)
-	if !allDigits(strings.TrimLeft(text, "+-")) || strings.LastIndexAny(text, "+-") > 0 {
+	text := strings.Trim(s, pgtext.Spaces)
+	if !pgtext.AllDigits(strings.TrimLeft(text, "+-")) || strings.LastIndexAny(text, "+-") > 0 {
 		return 0, badText(t, s)
 	}
 	i, err := strconv.ParseInt(text, 10, 64)
@@ -74,7 +73,7 @@ func parseOID(t *Type, s string) (int64, error) {
 }
 
 func parseFloat(t *Type, s string) (float64, error) {
-	text := strings.Trim(s, spaces)
+	text := strings.Trim(s, pgtext.Spaces)
 	bits := 64
 	if t == Float4 {
 		bits = 32

@@ -1,19 +1,21 @@
 package value
 
-import "time"
+import (
+	"time"
+
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/temporal"
+)
 
 // Settings are the session settings that affect the parsing and formatting of values. Use Defaults,
 // because the zero value is not usable.
 type Settings struct {
-	Zone          *time.Location
-	ZoneName      string // as shown by SHOW timezone
-	DateStyle     DateStyle
-	IntervalStyle IntervalStyle
-	ExtraFloat    int  // extra_float_digits
-	ByteaEscape   bool // bytea_output = escape
+	temporal.Settings
+	ZoneName string // as shown by SHOW timezone
 
-	Now   TimestampTZ // for 'now', 'today' and so on in date texts
-	Names Names       // nil: only the built-in types exist
+	ExtraFloat  int  // extra_float_digits
+	ByteaEscape bool // bytea_output = escape
+
+	Names Names // nil: only the built-in types exist
 }
 
 // Names resolves values of regclass, regproc and similar types.
@@ -25,18 +27,8 @@ type Names interface {
 	Show(t *Type, oid int64) (text string, ok bool)
 }
 
-// DateStyle holds the two parts of the setting DateStyle.
-type DateStyle struct {
-	Format string // ISO, SQL, Postgres, German
-	Order  string // MDY, DMY, YMD
-}
-
-// IntervalStyle is the setting IntervalStyle: postgres, postgres_verbose, sql_standard, iso_8601.
-type IntervalStyle string
-
 // Defaults returns the settings of a new session.
 func Defaults() Settings {
-	return Settings{
-		Zone: time.UTC, ZoneName: "UTC", DateStyle: DateStyle{"ISO", "MDY"}, IntervalStyle: "postgres", ExtraFloat: 1,
-	}
+	times := temporal.Settings{Zone: time.UTC, DateStyle: temporal.DateStyle{Format: "ISO", Order: "MDY"}, IntervalStyle: "postgres"}
+	return Settings{Settings: times, ZoneName: "UTC", ExtraFloat: 1}
 }

@@ -2,10 +2,10 @@ package value
 
 import (
 	"fmt"
-	"math"
 	"strings"
 
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/temporal"
 )
 
 // typmodHeader is the offset that PostgreSQL adds to a length, or to a precision with its scale.
@@ -62,8 +62,6 @@ func numericTypmod(args []int32) (int32, error) {
 	return args[0]<<16 | scale&0x7ff + typmodHeader, nil
 }
 
-const maxTimePrecision = 6
-
 // timePrecision clamps a precision that is too large, for which PostgreSQL issues a warning.
 func timePrecision(t *Type, p int32) (int32, error) {
 	if p < 0 {
@@ -74,38 +72,22 @@ func timePrecision(t *Type, p int32) (int32, error) {
 		name := strings.ToUpper(strings.TrimSuffix(t.Name, "tz"))
 		return -1, pgerror.New(pgerror.InvalidParameterValue, "%s(%d)%s precision must not be negative", name, p, zone)
 	}
-	return min(p, maxTimePrecision), nil
+	return min(p, temporal.MaxPrecision), nil
 }
 
-// Fields in the typmod of an interval, and the values for all fields and no precision.
-const (
-	fieldMonth, fieldYear, fieldDay     = 1 << 1, 1 << 2, 1 << 3
-	fieldHour, fieldMinute, fieldSecond = 1 << 10, 1 << 11, 1 << 12
-	fieldsAll                           = 0x7fff
-	intervalNoPrecision                 = 0xffff
-)
-
-var intervalFields = map[int32]string{
-	fieldYear: " year", fieldMonth: " month", fieldDay: " day", fieldHour: " hour", fieldMinute: " minute", fieldSecond: " second",
-	fieldYear | fieldMonth:                           " year to month",
-	fieldDay | fieldHour:                             " day to hour",
-	fieldDay | fieldHour | fieldMinute:               " day to minute",
-	fieldDay | fieldHour | fieldMinute | fieldSecond: " day to second",
-	fieldHour | fieldMinute:                          " hour to minute",
-	fieldHour | fieldMinute | fieldSecond:            " hour to second",
-	fieldMinute | fieldSecond:                        " minute to second",
-	fieldsAll:                                        "",
-}
+// intervalNoPrecision stands in the typmod of an interval for no precision.
+const intervalNoPrecision = 0xffff
 
 func intervalTypmod(args []int32) (int32, error) {
 	if len(args) < 1 || len(args) > 2 {
 		return -1, pgerror.New(pgerror.InvalidParameterValue, "invalid INTERVAL type modifier")
 	}
-	if _, ok := intervalFields[args[0]]; !ok {
+	fields := temporal.Fields(args[0])
+	if !fields.Valid() {
 		return -1, pgerror.New(pgerror.InvalidParameterValue, "invalid INTERVAL type modifier")
 	}
 	if len(args) == 1 {
-		if args[0] == fieldsAll {
+		if fields == temporal.AllFields {
 			return -1, nil
 		}
 		return args[0]<<16 | intervalNoPrecision, nil
@@ -113,11 +95,12 @@ func intervalTypmod(args []int32) (int32, error) {
 	if args[1] < 0 {
 		return -1, pgerror.New(pgerror.InvalidParameterValue, "INTERVAL(%d) precision must not be negative", args[1])
 	}
-	return args[0]<<16 | min(args[1], maxTimePrecision), nil
+	return args[0]<<16 | min(args[1], temporal.MaxPrecision), nil
 }
 
-func splitIntervalTypmod(typmod int32) (fields, precision int32) {
-	return typmod >> 16 & fieldsAll, typmod & 0xffff
+// intervalParts returns the fields and the precision in the typmod of an interval.
+func intervalParts(typmod int32) (fields temporal.Fields, precision int32) {
+	return temporal.Fields(typmod>>16) & temporal.AllFields, typmod & 0xffff
 }
 
 // numericParts returns the precision and scale in the typmod of a numeric.
@@ -144,66 +127,11 @@ func Format(t *Type, typmod int32) string {
 		word, rest, _ := strings.Cut(t.String(), " ")
 		return fmt.Sprintf("%s(%d) %s", word, typmod, rest)
 	case IntervalType:
-		fields, precision := splitIntervalTypmod(typmod)
+		fields, precision := intervalParts(typmod)
 		if precision == intervalNoPrecision {
-			return "interval" + intervalFields[fields]
+			return "interval" + fields.String()
 		}
-		return fmt.Sprintf("interval%s(%d)", intervalFields[fields], precision)
+		return fmt.Sprintf("interval%s(%d)", fields, precision)
 	}
 	return t.String()
-}
-
-// fit rounds to the scale, and returns an error if there are too many digits before the decimal
-// point.
-func (n Numeric) fit(typmod int32) (Numeric, error) {
-	precision, scale := numericParts(typmod)
-	if n.IsNaN() {
-		return n, nil
-	}
-	overflow := pgerror.New(pgerror.NumericOutOfRange, "numeric field overflow")
-	if n.IsInf() {
-		return n, overflow.WithDetail("A field with precision %d, scale %d cannot hold an infinite value.", precision, scale)
-	}
-	n = n.Round(int(scale))
-	if n.Sign() == 0 || n.digits()-n.scale <= precision-scale {
-		return n, nil
-	}
-	bound := "1"
-	if precision != scale {
-		bound = fmt.Sprintf("10^%d", precision-scale)
-	}
-	return n, overflow.WithDetail("A field with precision %d, scale %d must round to an absolute value less than %s.", precision, scale, bound)
-}
-
-// roundMicros rounds to a number of fractional digits, half away from zero.
-func roundMicros(micros int64, digits int32) int64 {
-	if digits >= maxTimePrecision {
-		return micros
-	}
-	unit := int64(math.Pow10(int(maxTimePrecision - digits)))
-	if micros >= 0 {
-		return (micros + unit/2) / unit * unit
-	}
-	return -((-micros + unit/2) / unit * unit)
-}
-
-// fit keeps the fields in the typmod and rounds the seconds.
-func (i Interval) fit(typmod int32) (Interval, error) {
-	fields, precision := splitIntervalTypmod(typmod)
-	switch fields {
-	case fieldYear:
-		i = Interval{Months: i.Months / 12 * 12}
-	case fieldMonth, fieldYear | fieldMonth:
-		i = Interval{Months: i.Months}
-	case fieldDay:
-		i.Micros = 0
-	case fieldHour, fieldDay | fieldHour:
-		i.Micros = i.Micros / microsPerHour * microsPerHour
-	case fieldMinute, fieldDay | fieldHour | fieldMinute, fieldHour | fieldMinute:
-		i.Micros = i.Micros / microsPerMinute * microsPerMinute
-	}
-	if precision != intervalNoPrecision {
-		i.Micros = roundMicros(i.Micros, precision)
-	}
-	return i, nil
 }

@@ -6,6 +6,8 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/builtin/datetime"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/builtin/text"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/numeric"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/temporal"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
@@ -65,7 +67,7 @@ func extreme(greatest bool) expr.BindFunc {
 
 // sum adds numbers of any type as numeric.
 type sum struct {
-	total   value.Numeric
+	total   numeric.Number
 	n       int64
 	average bool
 	asInt   bool // the result is a bigint
@@ -77,16 +79,16 @@ func (s *sum) Add(_ *expr.Env, a []value.Datum) (err error) {
 		return nil
 	}
 	s.n++
-	s.total, err = s.total.Add(numeric(a[0]))
+	s.total, err = s.total.Add(number(a[0]))
 	return err
 }
 
-// numeric converts a non-NULL number to numeric.
-func numeric(d value.Datum) value.Numeric {
+// number converts a non-NULL number to numeric.
+func number(d value.Datum) numeric.Number {
 	if n, ok := d.(int64); ok {
-		return value.NumericFromInt(n)
+		return numeric.FromInt(n)
 	}
-	return d.(value.Numeric)
+	return d.(numeric.Number)
 }
 
 // Result implements Aggregator.
@@ -95,9 +97,9 @@ func (s *sum) Result(*expr.Env) (value.Datum, error) {
 	case s.n == 0:
 		return nil, nil
 	case s.average:
-		return value.Result(s.total.Div(value.NumericFromInt(s.n)))
+		return value.Result(s.total.Div(numeric.FromInt(s.n)))
 	case s.asInt:
-		return value.Result(s.total.Int64(value.Int8))
+		return value.Result(value.ToInt(s.total, value.Int8))
 	}
 	return s.total, nil
 }
@@ -121,11 +123,11 @@ func (v *intervalAverage) Result(*expr.Env) (value.Datum, error) {
 	if v.n == 0 {
 		return nil, nil
 	}
-	return value.Result(datetime.IntervalDiv(v.so.(value.Interval), float64(v.n)))
+	return value.Result(datetime.IntervalDiv(v.so.(temporal.Interval), float64(v.n)))
 }
 
 func addIntervals(a, b value.Datum) (value.Datum, error) {
-	return value.Result(datetime.IntervalPlus(a.(value.Interval), b.(value.Interval)))
+	return value.Result(datetime.IntervalPlus(a.(temporal.Interval), b.(temporal.Interval)))
 }
 
 // floatSum accumulates floats for sum, avg and the deviations, with the Youngs-Cramer algorithm as
@@ -168,7 +170,7 @@ func (f *floatSum) Result(*expr.Env) (value.Datum, error) {
 // the sum of squares.
 type deviation struct {
 	n          int64
-	sx, sxx    value.Numeric
+	sx, sxx    numeric.Number
 	population bool
 	root       bool
 }
@@ -178,7 +180,7 @@ func (s *deviation) Add(_ *expr.Env, a []value.Datum) (err error) {
 	if a[0] == nil {
 		return nil
 	}
-	d := numeric(a[0])
+	d := number(a[0])
 	s.n++
 	if s.sx, err = s.sx.Add(d); err != nil {
 		return err
@@ -200,7 +202,7 @@ func (s *deviation) Result(*expr.Env) (value.Datum, error) {
 	if s.n <= less {
 		return nil, nil
 	}
-	n := value.NumericFromInt(s.n)
+	n := numeric.FromInt(s.n)
 	left, err := n.Mul(s.sxx)
 	if err != nil {
 		return nil, err
@@ -213,10 +215,10 @@ func (s *deviation) Result(*expr.Env) (value.Datum, error) {
 	if err != nil {
 		return nil, err
 	}
-	if numerator.Sign() <= 0 && !value.Special(numerator) {
-		return value.NumericFromInt(0), nil
+	if numerator.Sign() <= 0 && !numerator.IsSpecial() {
+		return numeric.FromInt(0), nil
 	}
-	divisor, err := n.Mul(value.NumericFromInt(s.n - less))
+	divisor, err := n.Mul(numeric.FromInt(s.n - less))
 	if err != nil {
 		return nil, err
 	}

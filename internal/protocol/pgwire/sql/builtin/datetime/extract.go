@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/numeric"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/temporal"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
@@ -21,11 +23,11 @@ func (f fieldValue) numeric() (value.Datum, error) {
 	if f.whole == 0 {
 		return scaled(f.n, f.scale), nil
 	}
-	q, err := value.NumericFromInt(f.part).Div(value.NumericFromInt(f.whole))
+	q, err := numeric.FromInt(f.part).Div(numeric.FromInt(f.whole))
 	if err != nil {
 		return nil, err
 	}
-	return value.Result(value.NumericFromInt(f.n).Add(q))
+	return value.Result(numeric.FromInt(f.n).Add(q))
 }
 
 func (f fieldValue) float() value.Datum {
@@ -36,8 +38,8 @@ func (f fieldValue) float() value.Datum {
 }
 
 // scaled returns n / 10**scale, with exactly scale digits after the decimal point.
-func scaled(n int64, scale int) value.Numeric {
-	d := value.NumericFromInt(n)
+func scaled(n int64, scale int) numeric.Number {
+	d := numeric.FromInt(n)
 	if scale == 0 {
 		return d
 	}
@@ -46,14 +48,14 @@ func scaled(n int64, scale int) value.Numeric {
 }
 
 // powerOfTen returns 10**n for n from -6 to 0.
-func powerOfTen(n int) value.Numeric {
-	p, _ := value.ParseNumeric([]string{"1", "0.1", "0.01", "0.001", "0.0001", "0.00001", "0.000001"}[-n])
+func powerOfTen(n int) numeric.Number {
+	p, _ := numeric.Parse([]string{"1", "0.1", "0.01", "0.001", "0.0001", "0.00001", "0.000001"}[-n])
 	return p
 }
 
 // clockField returns a field of a time of day. ok is false if there is no such field.
 func clockField(unit string, micros int64) (f fieldValue, ok bool) {
-	inMinute := micros % MicrosPerMinute
+	inMinute := micros % temporal.MicrosPerMinute
 	switch unit {
 	case "microsecond":
 		return fieldValue{n: inMinute}, true
@@ -62,9 +64,9 @@ func clockField(unit string, micros int64) (f fieldValue, ok bool) {
 	case "second":
 		return fieldValue{n: inMinute, scale: 6}, true
 	case "minute":
-		return fieldValue{n: micros / MicrosPerMinute % 60}, true
+		return fieldValue{n: micros / temporal.MicrosPerMinute % 60}, true
 	case "hour":
-		return fieldValue{n: micros / MicrosPerHour}, true
+		return fieldValue{n: micros / temporal.MicrosPerHour}, true
 	}
 	return f, false
 }
@@ -73,7 +75,7 @@ func clockField(unit string, micros int64) (f fieldValue, ok bool) {
 func ISOWeek(d date) (year, week int) {
 	thursday := d + date(3-(d.Weekday()+6)%7)
 	year, _, _ = thursday.Civil()
-	return year, int(thursday-value.DateOf(year, 1, 1))/7 + 1
+	return year, int(thursday-temporal.DateOf(year, 1, 1))/7 + 1
 }
 
 // beforeChrist converts an astronomical year, with a year 0, to one without.
@@ -123,9 +125,9 @@ func dateField(unit string, d date) (f fieldValue, ok bool) {
 	case "isodow":
 		n = int64((d.Weekday()+6)%7 + 1)
 	case "doy":
-		n = int64(d-value.DateOf(year, 1, 1)) + 1
+		n = int64(d-temporal.DateOf(year, 1, 1)) + 1
 	case "julian":
-		n = int64(d - FirstDate)
+		n = int64(d - temporal.MinDate)
 	default:
 		return f, false
 	}
@@ -133,7 +135,7 @@ func dateField(unit string, d date) (f fieldValue, ok bool) {
 }
 
 // epochMicros is 1970-01-01 in timestamp units.
-const epochMicros = -10957 * microsPerDay
+const epochMicros = -10957 * temporal.MicrosPerDay
 
 // stampField returns a field of a timestamp.
 func stampField(unit string, t stamp) (fieldValue, bool) {
@@ -142,7 +144,7 @@ func stampField(unit string, t stamp) (fieldValue, bool) {
 	case "epoch":
 		return fieldValue{n: int64(t) - epochMicros, scale: 6}, true
 	case "julian":
-		return fieldValue{n: int64(d - FirstDate), part: int64(c), whole: microsPerDay}, true
+		return fieldValue{n: int64(d - temporal.MinDate), part: int64(c), whole: temporal.MicrosPerDay}, true
 	}
 	if f, ok := clockField(unit, int64(c)); ok {
 		return f, true
@@ -173,8 +175,8 @@ func intervalField(unit string, i interval) (fieldValue, bool) {
 	case "millennium":
 		n = year / 1000
 	case "epoch": // a year has 365.25 days here; computed in quarter days to stay integral
-		quarters := 4*36525*year/100 + 4*DaysPerMonth*month + 4*int64(i.Days)
-		return fieldValue{n: quarters*(secondsPerDay/4)*MicrosPerSecond + i.Micros, scale: 6}, true
+		quarters := 4*36525*year/100 + 4*temporal.DaysPerMonth*month + 4*int64(i.Days)
+		return fieldValue{n: quarters*(secondsPerDay/4)*temporal.MicrosPerSecond + i.Micros, scale: 6}, true
 	default:
 		return fieldValue{}, false
 	}
@@ -217,7 +219,7 @@ func extractor(t *value.Type, get fields, asFloat bool) expr.CallFunc {
 			if asFloat {
 				return d, nil
 			}
-			return value.NumericFromFloat(d.(float64), value.Float8), nil
+			return numeric.FromFloat(d.(float64), numeric.Float8Digits), nil
 		}
 		if asFloat {
 			return f.float(), nil
@@ -245,7 +247,7 @@ func instantFields(env *expr.Env, unit string, d value.Datum) (f fieldValue, ok,
 		return f, ok || isZoneUnit(unit), true, t < 0
 	}
 	local := t.Local(env.Settings.Zone)
-	offset := int64(local-stamp(t)) / MicrosPerSecond
+	offset := int64(local-stamp(t)) / temporal.MicrosPerSecond
 	switch unit {
 	case "timezone":
 		return fieldValue{n: offset}, true, false, false

@@ -5,20 +5,13 @@ import (
 
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/temporal"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-type interval = value.Interval
+type interval = temporal.Interval
 
-// Units of time.
-const (
-	MicrosPerSecond = int64(1_000_000)
-	MicrosPerMinute = 60 * MicrosPerSecond
-	MicrosPerHour   = 60 * MicrosPerMinute
-	microsPerDay    = 24 * MicrosPerHour
-	secondsPerDay   = 86400
-	DaysPerMonth    = 30
-)
+const secondsPerDay = 86400
 
 func errInterval() error { return pgerror.New(pgerror.DatetimeOverflow, "interval out of range") }
 
@@ -60,7 +53,7 @@ func intervalTimes(i interval, times func(float64) float64) (interval, error) {
 		return interval{}, errInterval()
 	}
 	made := interval{Months: int32(months), Days: int32(days)}
-	restDays := toMicros((months - float64(made.Months)) * DaysPerMonth)
+	restDays := toMicros((months - float64(made.Months)) * temporal.DaysPerMonth)
 	restSeconds := toMicros((days - float64(made.Days) + restDays - math.Trunc(restDays)) * secondsPerDay)
 	if math.Abs(restSeconds) >= secondsPerDay {
 		whole := math.Trunc(restSeconds / secondsPerDay)
@@ -85,13 +78,13 @@ func intervalMul(i interval, f float64) (interval, error) {
 // IntervalDiv returns i / f. A division by zero is an error.
 func IntervalDiv(i interval, f float64) (interval, error) {
 	if f == 0 {
-		return interval{}, value.ErrDivisionByZero()
+		return interval{}, pgerror.DividedByZero()
 	}
 	return intervalTimes(i, func(x float64) float64 { return x / f })
 }
 
 func justifyHours(i interval) (interval, error) {
-	days, micros := carry(int64(i.Days), i.Micros, microsPerDay)
+	days, micros := carry(int64(i.Days), i.Micros, temporal.MicrosPerDay)
 	if !value.FitsInt(value.Int4, days) {
 		return i, errInterval()
 	}
@@ -100,7 +93,7 @@ func justifyHours(i interval) (interval, error) {
 }
 
 func justifyDays(i interval) (interval, error) {
-	months, days := carry(int64(i.Months), int64(i.Days), DaysPerMonth)
+	months, days := carry(int64(i.Months), int64(i.Days), temporal.DaysPerMonth)
 	if !value.FitsInt(value.Int4, months) {
 		return i, errInterval()
 	}
@@ -122,17 +115,17 @@ func carry(large, part, per int64) (int64, int64) {
 }
 
 func justifyInterval(i interval) (interval, error) {
-	days := int64(i.Days) + i.Micros/microsPerDay
-	micros := i.Micros % microsPerDay
-	months := int64(i.Months) + days/DaysPerMonth
-	days %= DaysPerMonth
+	days := int64(i.Days) + i.Micros/temporal.MicrosPerDay
+	micros := i.Micros % temporal.MicrosPerDay
+	months := int64(i.Months) + days/temporal.DaysPerMonth
+	days %= temporal.DaysPerMonth
 	switch {
 	case months > 0 && (days < 0 || days == 0 && micros < 0):
-		days, months = days+DaysPerMonth, months-1
+		days, months = days+temporal.DaysPerMonth, months-1
 	case months < 0 && (days > 0 || days == 0 && micros > 0):
-		days, months = days-DaysPerMonth, months+1
+		days, months = days-temporal.DaysPerMonth, months+1
 	}
-	days, micros = carry(days, micros, microsPerDay)
+	days, micros = carry(days, micros, temporal.MicrosPerDay)
 	if !value.FitsInt(value.Int4, months) {
 		return i, errInterval()
 	}
@@ -151,7 +144,7 @@ func makeInterval(_ *expr.Env, a []value.Datum) (value.Datum, error) {
 	if !value.FitsInt(value.Int4, months) || !value.FitsInt(value.Int4, days) || math.Abs(micros) >= math.MaxInt64 {
 		return nil, errInterval()
 	}
-	total, ok := value.AddInt(n(4)*MicrosPerHour+n(5)*MicrosPerMinute, int64(micros))
+	total, ok := value.AddInt(n(4)*temporal.MicrosPerHour+n(5)*temporal.MicrosPerMinute, int64(micros))
 	if !ok {
 		return nil, errInterval()
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/temporal"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
@@ -77,7 +78,7 @@ func overlapStamps(env *expr.Env, a []value.Datum) (value.Datum, error) {
 }
 
 func overlapInstants(env *expr.Env, a []value.Datum) (value.Datum, error) {
-	return overlap(env, a, func(env *expr.Env, t instant, i interval) (instant, error) { return t.Add(i, &env.Settings) })
+	return overlap(env, a, func(env *expr.Env, t instant, i interval) (instant, error) { return t.Add(i, env.Settings.Zone) })
 }
 
 func overlapClocks(env *expr.Env, a []value.Datum) (value.Datum, error) {
@@ -115,9 +116,9 @@ func dateMath(f func(d date, i interval) (value.Datum, error)) expr.CallFunc {
 func clockMath(sign int64) expr.CallFunc {
 	return func(_ *expr.Env, a []value.Datum) (value.Datum, error) {
 		if i, ok := a[0].(interval); ok {
-			return onClock(int64(a[1].(clock)) + i.Micros%microsPerDay), nil
+			return onClock(int64(a[1].(clock)) + i.Micros%temporal.MicrosPerDay), nil
 		}
-		return onClock(int64(a[0].(clock)) + sign*(a[1].(interval).Micros%microsPerDay)), nil
+		return onClock(int64(a[0].(clock)) + sign*(a[1].(interval).Micros%temporal.MicrosPerDay)), nil
 	}
 }
 
@@ -131,13 +132,13 @@ func dateAndTime(_ *expr.Env, a []value.Datum) (value.Datum, error) {
 	if err != nil || s.IsInfinite() {
 		return value.Result(s, err)
 	}
-	return value.Result(value.TimestampOf(d.(date), c.(clock)))
+	return value.Result(temporal.TimestampOf(d.(date), c.(clock)))
 }
 
 // today returns the start of the day on which the transaction began.
 func today(env *expr.Env) stamp {
 	d, _ := env.Now.Local(env.Settings.Zone).Split()
-	s, _ := value.TimestampOf(d, 0) // the clock is never out of range
+	s, _ := temporal.TimestampOf(d, 0) // the clock is never out of range
 	return s
 }
 

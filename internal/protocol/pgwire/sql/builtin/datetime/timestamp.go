@@ -7,14 +7,15 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/builtin/number"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/temporal"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
 type (
-	date    = value.Date
-	clock   = value.Time
-	stamp   = value.Timestamp
-	instant = value.TimestampTZ
+	date    = temporal.Date
+	clock   = temporal.Time
+	stamp   = temporal.Timestamp
+	instant = temporal.TimestampTZ
 )
 
 func errStamp() error { return pgerror.New(pgerror.DatetimeOverflow, "timestamp out of range") }
@@ -34,7 +35,7 @@ func between(a, b stamp) (value.Datum, error) {
 
 // midnight returns the start of a day.
 func midnight(d date) (stamp, error) {
-	s, err := value.TimestampOf(d, 0)
+	s, err := temporal.TimestampOf(d, 0)
 	if err != nil {
 		return 0, pgerror.New(pgerror.DatetimeOverflow, "date out of range for timestamp")
 	}
@@ -55,17 +56,11 @@ func datePlus(d date, days int64) (value.Datum, error) {
 		return d, nil
 	}
 	sum := int64(d) + days
-	if !value.FitsInt(value.Int4, sum) || sum < int64(FirstDate) || sum >= int64(EndOfDates) {
+	if !value.FitsInt(value.Int4, sum) || sum < int64(temporal.MinDate) || sum >= int64(temporal.EndDate) {
 		return nil, errDate()
 	}
 	return date(sum), nil
 }
-
-// The range of dates, as a half-open interval.
-const (
-	FirstDate  date = -2451545
-	EndOfDates date = 2147483494 - 2451545
-)
 
 func dateMinus(_ *expr.Env, a []value.Datum) (value.Datum, error) {
 	l, r := a[0].(date), a[1].(date)
@@ -77,9 +72,9 @@ func dateMinus(_ *expr.Env, a []value.Datum) (value.Datum, error) {
 
 // onClock wraps a number of microseconds into the range of a day.
 func onClock(micros int64) clock {
-	micros %= microsPerDay
+	micros %= temporal.MicrosPerDay
 	if micros < 0 {
-		micros += microsPerDay
+		micros += temporal.MicrosPerDay
 	}
 	return clock(micros)
 }
@@ -92,16 +87,7 @@ func minus(i interval) (interval, error) {
 }
 
 func zoneAdd(env *expr.Env, t instant, i interval) (value.Datum, error) {
-	return value.Result(t.Add(i, &env.Settings))
-}
-
-// MonthDays returns the number of days in a month.
-func MonthDays(year, month int) int {
-	days := [...]int{31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31}[month-1]
-	if month == 2 && (year%4 == 0 && year%100 != 0 || year%400 == 0) {
-		days++
-	}
-	return days
+	return value.Result(t.Add(i, env.Settings.Zone))
 }
 
 // Parts are the fields of a timestamp.
@@ -117,24 +103,24 @@ func Split(t stamp) Parts {
 	var p Parts
 	p.Year, p.Month, p.Day = d.Civil()
 	micros := int64(c)
-	p.Hour, micros = int(micros/MicrosPerHour), micros%MicrosPerHour
-	p.Minute, micros = int(micros/MicrosPerMinute), micros%MicrosPerMinute
-	p.Second, p.Micros = int(micros/MicrosPerSecond), int(micros%MicrosPerSecond)
+	p.Hour, micros = int(micros/temporal.MicrosPerHour), micros%temporal.MicrosPerHour
+	p.Minute, micros = int(micros/temporal.MicrosPerMinute), micros%temporal.MicrosPerMinute
+	p.Second, p.Micros = int(micros/temporal.MicrosPerSecond), int(micros%temporal.MicrosPerSecond)
 	return p
 }
 
 func (p Parts) stamp() (stamp, error) {
-	return value.TimestampOf(value.DateOf(p.Year, p.Month, p.Day), p.Clock())
+	return temporal.TimestampOf(temporal.DateOf(p.Year, p.Month, p.Day), p.Clock())
 }
 
 // Clock returns the time of day.
 func (p Parts) Clock() clock {
-	return clock(int64(p.Hour)*MicrosPerHour + int64(p.Minute)*MicrosPerMinute + int64(p.Second)*MicrosPerSecond + int64(p.Micros))
+	return clock(int64(p.Hour)*temporal.MicrosPerHour + int64(p.Minute)*temporal.MicrosPerMinute + int64(p.Second)*temporal.MicrosPerSecond + int64(p.Micros))
 }
 
 // age returns the time from b to a in calendar years, months and days, and hours.
 func age(a, b stamp) (value.Datum, error) {
-	if a == value.TimestampNegInfinity || b == value.TimestampNegInfinity {
+	if a == temporal.TimestampNegInfinity || b == temporal.TimestampNegInfinity {
 		return nil, errStamp() // -infinity is an error, but infinity is counted from
 	}
 	negative := a < b
@@ -147,10 +133,10 @@ func age(a, b stamp) (value.Datum, error) {
 	_, timeB := b.Split()
 	micros := int64(timeA) - int64(timeB)
 	if micros < 0 {
-		micros, day = micros+microsPerDay, day-1
+		micros, day = micros+temporal.MicrosPerDay, day-1
 	}
 	for day < 0 { // add the days of the earlier month
-		day += MonthDays(earlier.Year, earlier.Month)
+		day += temporal.DaysIn(earlier.Year, earlier.Month)
 		month--
 	}
 	if month < 0 {
@@ -185,11 +171,11 @@ func dayOf(a []value.Datum, shown int64) (value.Datum, error) {
 	if year > 5874898 || year < -4713 {
 		return nil, pgerror.New(pgerror.DatetimeOverflow, "date out of range: %d-%02d-%02d", shown, month, day)
 	}
-	if day > int64(MonthDays(int(year), int(month))) {
+	if day > int64(temporal.DaysIn(int(year), int(month))) {
 		return nil, wrong
 	}
-	d := value.DateOf(int(year), int(month), int(day))
-	if d < FirstDate || d >= EndOfDates {
+	d := temporal.DateOf(int(year), int(month), int(day))
+	if d < temporal.MinDate || d >= temporal.EndDate {
 		return nil, pgerror.New(pgerror.DatetimeOverflow, "date out of range: %d-%02d-%02d", shown, month, day)
 	}
 	return d, nil
@@ -203,8 +189,8 @@ func makeTime(hour, minute int64, second float64) (clock, error) {
 		hour == 24 && (minute > 0 || second > 0) {
 		return 0, wrong()
 	}
-	micros := hour*MicrosPerHour + minute*MicrosPerMinute + int64(math.RoundToEven(second*1e6))
-	if micros > microsPerDay {
+	micros := hour*temporal.MicrosPerHour + minute*temporal.MicrosPerMinute + int64(math.RoundToEven(second*1e6))
+	if micros > temporal.MicrosPerDay {
 		return 0, wrong()
 	}
 	return clock(micros), nil
@@ -227,7 +213,7 @@ func makeStamp(a []value.Datum) (stamp, error) {
 	if err != nil {
 		return 0, err
 	}
-	return value.TimestampOf(d.(date), c)
+	return temporal.TimestampOf(d.(date), c)
 }
 
 // stampOfSeconds implements to_timestamp(Unix seconds).
@@ -237,9 +223,9 @@ func stampOfSeconds(_ *expr.Env, a []value.Datum) (value.Datum, error) {
 	case math.IsNaN(seconds):
 		return nil, pgerror.New(pgerror.DatetimeOverflow, "timestamp cannot be NaN")
 	case math.IsInf(seconds, 1):
-		return value.TimestampTZInfinity, nil
+		return temporal.TimestampTZInfinity, nil
 	case math.IsInf(seconds, -1):
-		return value.TimestampTZNegInfinity, nil
+		return temporal.TimestampTZNegInfinity, nil
 	}
 	micros := math.RoundToEven((seconds - 946684800) * 1e6)
 	if micros < -211813488000000000 || micros >= 9223371331200000000 {
@@ -259,7 +245,7 @@ func bin(stride interval, t, origin stamp) (stamp, error) {
 	case stride.Months != 0:
 		return 0, pgerror.New(pgerror.FeatureNotSupported, "timestamps cannot be binned into intervals containing months or years")
 	}
-	days, ok := value.MulInt(int64(stride.Days), microsPerDay)
+	days, ok := value.MulInt(int64(stride.Days), temporal.MicrosPerDay)
 	width, ok2 := value.AddInt(days, stride.Micros)
 	if !ok || !ok2 {
 		return 0, errInterval()

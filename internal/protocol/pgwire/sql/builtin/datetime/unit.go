@@ -2,10 +2,12 @@ package datetime
 
 import (
 	"strings"
+	"time"
 
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/pgtext"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/temporal"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
@@ -100,7 +102,7 @@ func truncate(name string, t stamp, of *value.Type) (stamp, error) {
 	}
 	if unit == "week" {
 		d, _ := t.Split()
-		return value.TimestampOf(d-date((d.Weekday()+6)%7), 0)
+		return temporal.TimestampOf(d-date((d.Weekday()+6)%7), 0)
 	}
 	p := Split(t)
 	if order > 9 {
@@ -128,11 +130,11 @@ func truncate(name string, t stamp, of *value.Type) (stamp, error) {
 
 // truncateInZone implements date_trunc for timestamps with time zone, in local time of a zone. For
 // days and larger units, the result has its own UTC offset.
-func truncateInZone(name string, t instant, settings *value.Settings) (instant, error) {
+func truncateInZone(name string, t instant, zone *time.Location) (instant, error) {
 	if t.IsInfinite() {
 		return t, nil
 	}
-	local := t.Local(settings.Zone)
+	local := t.Local(zone)
 	cut, err := truncate(name, local, value.TimestampTZType)
 	if err != nil {
 		return 0, err
@@ -140,7 +142,7 @@ func truncateInZone(name string, t instant, settings *value.Settings) (instant, 
 	if unit, _ := unitOf(name, value.TimestampTZType); unitOrder[unit] < unitOrder["day"] {
 		return t - instant(local-cut), nil
 	}
-	return cut.In(settings.Zone), nil
+	return cut.In(zone), nil
 }
 
 // truncateInterval implements date_trunc for intervals.
@@ -160,7 +162,7 @@ func truncateInterval(name string, i interval) (interval, error) {
 	if n, ok := months[unit]; ok {
 		return interval{Months: i.Months / n * n}, nil
 	}
-	micros := [...]int64{1, 1000, MicrosPerSecond, MicrosPerMinute, MicrosPerHour, microsPerDay}[order]
+	micros := [...]int64{1, 1000, temporal.MicrosPerSecond, temporal.MicrosPerMinute, temporal.MicrosPerHour, temporal.MicrosPerDay}[order]
 	if unit == "day" {
 		i.Micros = 0
 	}
@@ -174,19 +176,17 @@ func addTruncations(to expr.Table) {
 			return value.Result(truncate(a[0].(string), a[1].(stamp), value.TimestampType))
 		},
 		"timestamptz_trunc": func(env *expr.Env, a []value.Datum) (value.Datum, error) {
-			return value.Result(truncateInZone(a[0].(string), a[1].(instant), &env.Settings))
+			return value.Result(truncateInZone(a[0].(string), a[1].(instant), env.Settings.Zone))
 		},
-		"timestamptz_trunc_zone": func(env *expr.Env, a []value.Datum) (value.Datum, error) {
+		"timestamptz_trunc_zone": func(_ *expr.Env, a []value.Datum) (value.Datum, error) {
 			if t := a[1].(instant); t.IsInfinite() {
 				return t, nil
 			}
-			settings := env.Settings
 			zone, err := zoneNamed(a[2].(string))
 			if err != nil {
 				return nil, err
 			}
-			settings.Zone = zone
-			return value.Result(truncateInZone(a[0].(string), a[1].(instant), &settings))
+			return value.Result(truncateInZone(a[0].(string), a[1].(instant), zone))
 		},
 		"interval_trunc": func(_ *expr.Env, a []value.Datum) (value.Datum, error) {
 			return value.Result(truncateInterval(a[0].(string), a[1].(interval)))

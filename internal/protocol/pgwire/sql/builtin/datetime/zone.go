@@ -6,6 +6,8 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/pgtext"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/temporal"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/timezone"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
@@ -14,10 +16,10 @@ func zoneNamed(name string) (*time.Location, error) {
 	if zone, ok := movingAbbreviations[pgtext.LowerASCII(name)]; ok {
 		name = zone
 	}
-	if seconds, ok := value.LookupAbbreviation(pgtext.LowerASCII(name)); ok {
+	if seconds, ok := timezone.Abbreviation(pgtext.LowerASCII(name)); ok {
 		return time.FixedZone(name, seconds), nil
 	}
-	if zone := value.LookupZone(name); zone != nil {
+	if zone := timezone.Lookup(name); zone != nil {
 		return zone, nil
 	}
 	return nil, pgerror.New(pgerror.InvalidParameterValue, "time zone \"%s\" not recognized", name)
@@ -30,7 +32,7 @@ func zoneAt(name string, t value.Datum) (*time.Location, error) {
 	if !ok {
 		return zoneNamed(name)
 	}
-	zone := value.LookupZone(moving)
+	zone := timezone.Lookup(moving)
 	if zone == nil {
 		return zoneNamed(name)
 	}
@@ -39,7 +41,7 @@ func zoneAt(name string, t value.Datum) (*time.Location, error) {
 		at = t.(stamp).In(zone)
 	}
 	abbreviation, _ := at.Time().In(zone).Zone()
-	if seconds, fixed := value.LookupAbbreviation(pgtext.LowerASCII(name)); fixed && pgtext.LowerASCII(abbreviation) != pgtext.LowerASCII(name) {
+	if seconds, fixed := timezone.Abbreviation(pgtext.LowerASCII(name)); fixed && pgtext.LowerASCII(abbreviation) != pgtext.LowerASCII(name) {
 		return time.FixedZone(name, seconds), nil
 	}
 	return zone, nil
@@ -51,7 +53,7 @@ func intervalZone(i interval, set *value.Settings) (*time.Location, error) {
 		return nil, pgerror.New(pgerror.InvalidParameterValue, "interval time zone \"%s\" must not include months or days",
 			value.String(value.IntervalType, i, set))
 	}
-	return time.FixedZone("", int(i.Micros/MicrosPerSecond)), nil
+	return time.FixedZone("", int(i.Micros/temporal.MicrosPerSecond)), nil
 }
 
 // inZone implements AT TIME ZONE.

@@ -10,6 +10,8 @@ import (
 	"fiveways.dev/fiveways/internal/core/hstore"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/numeric"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/temporal"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
@@ -40,8 +42,8 @@ func appendJSON(dst []byte, t *value.Type, d value.Datum, env *expr.Env) []byte 
 			break
 		}
 		return value.AppendText(dst, t, d, &env.Settings)
-	case value.Numeric:
-		if value.Special(v) {
+	case numeric.Number:
+		if v.IsSpecial() {
 			break
 		}
 		return v.Append(dst)
@@ -49,7 +51,7 @@ func appendJSON(dst []byte, t *value.Type, d value.Datum, env *expr.Env) []byte 
 		if t == value.Int2 || t == value.Int4 || t == value.Int8 {
 			return strconv.AppendInt(dst, v, 10)
 		}
-	case value.Timestamp, value.TimestampTZ, value.Date:
+	case temporal.Timestamp, temporal.TimestampTZ, temporal.Date:
 		return hstore.AppendJSONString(dst, isoTime(t, d, env))
 	}
 	switch t {
@@ -64,7 +66,7 @@ func appendJSON(dst []byte, t *value.Type, d value.Datum, env *expr.Env) []byte 
 // isoTime formats a date or time in ISO 8601, regardless of the session's DateStyle.
 func isoTime(t *value.Type, d value.Datum, env *expr.Env) string {
 	settings := env.Settings
-	settings.DateStyle = value.DateStyle{Format: "ISO", Order: "YMD"}
+	settings.DateStyle = temporal.DateStyle{Format: "ISO", Order: "YMD"}
 	text := value.String(t, d, &settings)
 	text, era := strings.CutSuffix(text, " BC")
 	if t == value.TimestampTZType && len(text) > 3 && (text[len(text)-3] == '+' || text[len(text)-3] == '-') {

@@ -8,6 +8,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/builtin/number"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/numeric"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/pgtext"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
@@ -59,20 +60,20 @@ func (f *numberFormat) romanNumeral(n int64) string {
 	return fmt.Sprintf("%*s", romanWidth, text)
 }
 
-func numericToChar(n value.Numeric, format string) (value.Datum, error) {
+func numericToChar(n numeric.Number, format string) (value.Datum, error) {
 	f, err := parseNumberFormat(format)
 	if err != nil || format == "" {
 		return value.Result("", err)
 	}
 	switch {
 	case f.roman:
-		i, err := n.Int64(value.Int4)
+		i, err := value.ToInt(n, value.Int4)
 		return value.Result(f.romanNumeral(i), err)
 	case f.exponent:
 		return nil, pgerror.New(pgerror.FeatureNotSupported, "\"EEEE\" is not supported")
 	}
 	if f.scaled && f.multi > 0 {
-		if n, err = n.Mul(value.NumericFromFloat(math.Pow10(f.multi), value.Float8)); err != nil {
+		if n, err = n.Mul(numeric.FromFloat(math.Pow10(f.multi), numeric.Float8Digits)); err != nil {
 			return nil, err
 		}
 		f.pre += f.multi
@@ -139,23 +140,23 @@ func toNumber(_ *expr.Env, a []value.Datum) (value.Datum, error) {
 	if negative {
 		digits = "-" + digits
 	}
-	n, err := value.ParseNumeric(digits)
+	n, err := numeric.Parse(digits)
 	if err != nil {
 		return nil, err
 	}
 	if f.scaled {
-		return value.Result(n.Div(value.NumericFromFloat(math.Pow10(f.multi), value.Float8)))
+		return value.Result(n.Div(numeric.FromFloat(math.Pow10(f.multi), numeric.Float8Digits)))
 	}
 	return n.Round(f.post), nil
 }
 
 func addNumberFormats(to expr.Table) {
 	ofInt := func(_ *expr.Env, a []value.Datum) (value.Datum, error) {
-		return numericToChar(value.NumericFromInt(a[0].(int64)), a[1].(string))
+		return numericToChar(numeric.FromInt(a[0].(int64)), a[1].(string))
 	}
 	to.Calls(map[string]expr.CallFunc{
 		"numeric_to_char": func(_ *expr.Env, a []value.Datum) (value.Datum, error) {
-			return numericToChar(a[0].(value.Numeric), a[1].(string))
+			return numericToChar(a[0].(numeric.Number), a[1].(string))
 		},
 		"int4_to_char": ofInt, "int8_to_char": ofInt, "float4_to_char": floatToChar(value.Float4), "float8_to_char": floatToChar(value.Float8),
 		"numeric_to_number": toNumber,

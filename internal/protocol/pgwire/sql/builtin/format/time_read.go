@@ -9,6 +9,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/builtin/datetime"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/pgtext"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/temporal"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
@@ -242,7 +243,7 @@ func (r *timeReader) put(shown, field string, v int) error {
 }
 
 // dayAndTime combines the fields that were read.
-func (r *timeReader) dayAndTime() (value.Date, value.Time, error) {
+func (r *timeReader) dayAndTime() (temporal.Date, temporal.Time, error) {
 	wrong := func() error {
 		return pgerror.New(pgerror.DatetimeOverflow, "date/time field value out of range: \"%s\"", r.whole)
 	}
@@ -266,27 +267,27 @@ func (r *timeReader) dayAndTime() (value.Date, value.Time, error) {
 		}
 	}
 	p.Micros = r.got["US"] + 1000*r.got["MS"]
-	if p.Month < 1 || p.Month > 12 || p.Day < 1 || p.Day > datetime.MonthDays(p.Year, p.Month) || p.Hour < 0 || p.Hour > 23 || p.Minute < 0 || p.Minute > 59 ||
-		p.Second < 0 || p.Second > 59 || p.Micros < 0 || p.Micros >= int(datetime.MicrosPerSecond) {
+	if p.Month < 1 || p.Month > 12 || p.Day < 1 || p.Day > temporal.DaysIn(p.Year, p.Month) || p.Hour < 0 || p.Hour > 23 || p.Minute < 0 || p.Minute > 59 ||
+		p.Second < 0 || p.Second > 59 || p.Micros < 0 || p.Micros >= int(temporal.MicrosPerSecond) {
 		return 0, 0, wrong()
 	}
-	d := value.DateOf(p.Year, p.Month, p.Day)
+	d := temporal.DateOf(p.Year, p.Month, p.Day)
 	if n, ok := r.got["DDD"]; ok && n != 0 {
 		if n < 1 || n > 366 {
 			return 0, 0, wrong()
 		}
-		d = value.DateOf(p.Year, 1, 1) + value.Date(n-1)
+		d = temporal.DateOf(p.Year, 1, 1) + temporal.Date(n-1)
 	}
 	if j, ok := r.got["J"]; ok {
-		d = datetime.FirstDate + value.Date(j)
+		d = temporal.MinDate + temporal.Date(j)
 	}
-	if d < datetime.FirstDate || d >= datetime.EndOfDates {
+	if d < temporal.MinDate || d >= temporal.EndDate {
 		return 0, 0, pgerror.New(pgerror.DatetimeOverflow, "date out of range: \"%s\"", r.whole)
 	}
 	return d, p.Clock(), nil
 }
 
-func readTime(text, format string) (*timeReader, value.Date, value.Time, error) {
+func readTime(text, format string) (*timeReader, temporal.Date, temporal.Time, error) {
 	r := &timeReader{whole: text, rest: text, got: map[string]int{}}
 	if err := r.read(format); err != nil {
 		return r, 0, 0, err
@@ -306,7 +307,7 @@ func addTimeReaders(to expr.Table) {
 			if err != nil {
 				return nil, err
 			}
-			s, err := value.TimestampOf(d, c)
+			s, err := temporal.TimestampOf(d, c)
 			if err != nil {
 				return nil, err
 			}
@@ -316,7 +317,7 @@ func addTimeReaders(to expr.Table) {
 				if hours < 0 {
 					minutes = -minutes
 				}
-				return value.TimestampTZ(int64(s) - int64(hours)*datetime.MicrosPerHour - int64(minutes)*datetime.MicrosPerMinute), nil
+				return temporal.TimestampTZ(int64(s) - int64(hours)*temporal.MicrosPerHour - int64(minutes)*temporal.MicrosPerMinute), nil
 			}
 			return s.In(env.Settings.Zone), nil
 		},

@@ -8,6 +8,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/builtin/datetime"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/pgtext"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/temporal"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
@@ -15,7 +16,7 @@ import (
 type shownTime struct {
 	datetime.Parts
 	interval bool
-	date     value.Date // for a timestamp
+	date     temporal.Date // for a timestamp
 	yearDay  int
 	zone     string // abbreviation; empty: none
 	offset   int    // seconds east of UTC
@@ -26,20 +27,20 @@ func errIntervalFormat() error {
 		WithHint("Intervals are not tied to specific calendar dates.")
 }
 
-func shownStamp(t value.Timestamp) *shownTime {
+func shownStamp(t temporal.Timestamp) *shownTime {
 	s := &shownTime{Parts: datetime.Split(t)}
 	s.date, _ = t.Split()
-	s.yearDay = int(s.date-value.DateOf(s.Year, 1, 1)) + 1
+	s.yearDay = int(s.date-temporal.DateOf(s.Year, 1, 1)) + 1
 	return s
 }
 
-func shownInterval(i value.Interval) *shownTime {
+func shownInterval(i temporal.Interval) *shownTime {
 	s := &shownTime{interval: true}
 	s.Year, s.Month, s.Day = int(i.Months/12), int(i.Months%12), int(i.Days)
-	s.Hour, s.Minute = int(i.Micros/datetime.MicrosPerHour), int(i.Micros%datetime.MicrosPerHour/datetime.MicrosPerMinute)
-	s.Second, s.Micros = int(i.Micros%datetime.MicrosPerMinute/datetime.MicrosPerSecond), int(i.Micros%datetime.MicrosPerSecond)
-	s.yearDay = (s.Year*12+s.Month)*datetime.DaysPerMonth + s.Day
-	s.date = value.DateOf(s.Year, s.Month, s.Day) // meaningless, but PostgreSQL shows it
+	s.Hour, s.Minute = int(i.Micros/temporal.MicrosPerHour), int(i.Micros%temporal.MicrosPerHour/temporal.MicrosPerMinute)
+	s.Second, s.Micros = int(i.Micros%temporal.MicrosPerMinute/temporal.MicrosPerSecond), int(i.Micros%temporal.MicrosPerSecond)
+	s.yearDay = (s.Year*12+s.Month)*temporal.DaysPerMonth + s.Day
+	s.date = temporal.DateOf(s.Year, s.Month, s.Day) // meaningless, but PostgreSQL shows it
 	return s
 }
 
@@ -225,7 +226,7 @@ func (s *shownTime) shownDay(n timeNode) string {
 		}
 		return n.fixed(0, (s.Month-1)/3+1)
 	case "J":
-		return n.fixed(0, int(s.date-datetime.FirstDate))
+		return n.fixed(0, int(s.date-temporal.MinDate))
 	case "RM":
 		return s.roman(n)
 	}
@@ -294,24 +295,24 @@ func (s *shownTime) shownYears(n timeNode) string {
 func addTimeFormats(to expr.Table) {
 	to.Calls(map[string]expr.CallFunc{
 		"timestamp_to_char": func(_ *expr.Env, a []value.Datum) (value.Datum, error) {
-			if t := a[0].(value.Timestamp); !t.IsInfinite() {
+			if t := a[0].(temporal.Timestamp); !t.IsInfinite() {
 				return shownStamp(t).format(a[1].(string))
 			}
 			return nil, nil
 		},
 		"timestamptz_to_char": func(env *expr.Env, a []value.Datum) (value.Datum, error) {
-			t := a[0].(value.TimestampTZ)
+			t := a[0].(temporal.TimestampTZ)
 			if t.IsInfinite() {
 				return nil, nil
 			}
 			local := t.Local(env.Settings.Zone)
 			s := shownStamp(local)
 			s.zone, _ = t.Time().In(env.Settings.Zone).Zone()
-			s.offset = int(int64(local-value.Timestamp(t)) / datetime.MicrosPerSecond)
+			s.offset = int(int64(local-temporal.Timestamp(t)) / temporal.MicrosPerSecond)
 			return s.format(a[1].(string))
 		},
 		"interval_to_char": func(_ *expr.Env, a []value.Datum) (value.Datum, error) {
-			return shownInterval(a[0].(value.Interval)).format(a[1].(string))
+			return shownInterval(a[0].(temporal.Interval)).format(a[1].(string))
 		},
 	})
 }

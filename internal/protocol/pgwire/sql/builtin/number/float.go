@@ -41,7 +41,7 @@ func arithmetic(to expr.Table, name string, t *value.Type) {
 		}),
 		name + "div": op(func(x, y float64) (value.Datum, error) {
 			if y == 0 && !math.IsNaN(x) {
-				return nil, value.ErrDivisionByZero()
+				return nil, pgerror.DividedByZero()
 			}
 			return floatResult(t, x/y, math.IsInf(x, 0), x == 0 || math.IsInf(y, 0))
 		}),

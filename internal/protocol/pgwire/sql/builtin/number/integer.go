@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/bits"
 
+	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
@@ -25,7 +26,7 @@ func divide(t *value.Type) expr.CallFunc {
 	return func(_ *expr.Env, a []value.Datum) (value.Datum, error) {
 		x, y := a[0].(int64), a[1].(int64)
 		if y == 0 {
-			return nil, value.ErrDivisionByZero()
+			return nil, pgerror.DividedByZero()
 		}
 		if y == -1 {
 			if x == math.MinInt64 || !value.FitsInt(t, -x) {
@@ -41,7 +42,7 @@ func modulo(_ *expr.Env, a []value.Datum) (value.Datum, error) {
 	x, y := a[0].(int64), a[1].(int64)
 	switch y {
 	case 0:
-		return nil, value.ErrDivisionByZero()
+		return nil, pgerror.DividedByZero()
 	case -1:
 		return int64(0), nil
 	}

@@ -5,10 +5,11 @@ import (
 
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/numeric"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-type number = value.Numeric
+type number = numeric.Number
 
 func numeric2(op func(a, b number) (number, error)) expr.CallFunc {
 	return func(_ *expr.Env, a []value.Datum) (value.Datum, error) {
@@ -36,8 +37,8 @@ func numericRound(op func(n number, digits int) number) expr.CallFunc {
 
 // numericGCD uses Euclid's algorithm. The scale of the result is the greater of the two scales.
 func numericGCD(a, b number) (number, error) {
-	if value.Special(a) || value.Special(b) {
-		return value.NaN, nil
+	if a.IsSpecial() || b.IsSpecial() {
+		return numeric.NaN, nil
 	}
 	scale := max(a.Scale(), b.Scale())
 	for b.Sign() != 0 {
@@ -51,12 +52,12 @@ func numericGCD(a, b number) (number, error) {
 }
 
 func numericLCM(a, b number) (number, error) {
-	if value.Special(a) || value.Special(b) {
-		return value.NaN, nil
+	if a.IsSpecial() || b.IsSpecial() {
+		return numeric.NaN, nil
 	}
 	scale := max(a.Scale(), b.Scale())
 	if a.Sign() == 0 || b.Sign() == 0 {
-		return value.NumericFromInt(0).Round(scale), nil
+		return numeric.FromInt(0).Round(scale), nil
 	}
 	g, err := numericGCD(a, b)
 	if err != nil {
@@ -74,7 +75,7 @@ func numericSign(n number) number {
 	if n.IsNaN() {
 		return n
 	}
-	return value.NumericFromInt(int64(n.Sign()))
+	return numeric.FromInt(int64(n.Sign()))
 }
 
 // maxFactorial is the largest number whose factorial fits in a numeric.
@@ -88,10 +89,10 @@ func factorial(_ *expr.Env, a []value.Datum) (value.Datum, error) {
 	if n > maxFactorial {
 		return nil, pgerror.New(pgerror.NumericOutOfRange, "value overflows numeric format")
 	}
-	product := value.NumericFromInt(1)
+	product := numeric.FromInt(1)
 	for i := int64(2); i <= n; i++ {
 		var err error
-		if product, err = product.Mul(value.NumericFromInt(i)); err != nil {
+		if product, err = product.Mul(numeric.FromInt(i)); err != nil {
 			return nil, err
 		}
 	}
@@ -125,7 +126,7 @@ func widthBucketNumeric(_ *expr.Env, a []value.Datum) (value.Datum, error) {
 	if err != nil {
 		return nil, err
 	}
-	scaled, err := offset.Mul(value.NumericFromInt(count))
+	scaled, err := offset.Mul(numeric.FromInt(count))
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +134,7 @@ func widthBucketNumeric(_ *expr.Env, a []value.Datum) (value.Datum, error) {
 	if err != nil {
 		return nil, err
 	}
-	n, err := q.Int64(value.Int4)
+	n, err := value.ToInt(q, value.Int4)
 	if err != nil {
 		return nil, err
 	}
@@ -195,18 +196,18 @@ func addNumerics(to expr.Table) {
 		"numeric_ceil": numeric1(number.Ceil), "numeric_floor": numeric1(number.Floor), "numeric_sign": numeric1(numericSign),
 		"numeric_trim_scale": numeric1(number.TrimScale),
 		"numeric_sqrt":       numericTry(number.Sqrt), "numeric_exp": numericTry(number.Exp), "numeric_ln": numericTry(number.Ln),
-		"log(numeric)":   numericTry(func(n number) (number, error) { return n.Log(value.NumericFromInt(10)) }),
-		"log10(numeric)": numericTry(func(n number) (number, error) { return n.Log(value.NumericFromInt(10)) }),
+		"log(numeric)":   numericTry(func(n number) (number, error) { return n.Log(numeric.FromInt(10)) }),
+		"log10(numeric)": numericTry(func(n number) (number, error) { return n.Log(numeric.FromInt(10)) }),
 		"numeric_round":  numericRound(number.Round), "round(numeric)": numericRound(number.Round),
 		"numeric_trunc": numericRound(number.Trunc), "trunc(numeric)": numericRound(number.Trunc),
 		"numeric_scale": func(_ *expr.Env, a []value.Datum) (value.Datum, error) {
-			if value.Special(a[0].(number)) {
+			if a[0].(number).IsSpecial() {
 				return nil, nil
 			}
 			return int64(a[0].(number).Scale()), nil
 		},
 		"numeric_min_scale": func(_ *expr.Env, a []value.Datum) (value.Datum, error) {
-			if value.Special(a[0].(number)) {
+			if a[0].(number).IsSpecial() {
 				return nil, nil
 			}
 			return int64(a[0].(number).MinScale()), nil

@@ -5,6 +5,8 @@ import (
 
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/numeric"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/temporal"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
@@ -37,12 +39,12 @@ func intSeries(t *value.Type) expr.RowsFunc {
 }
 
 func numericSeries(_ *expr.Env, a []value.Datum) iter.Seq2[[]value.Datum, error] {
-	from, to, step := a[0].(value.Numeric), a[1].(value.Numeric), value.NumericFromInt(1)
+	from, to, step := a[0].(numeric.Number), a[1].(numeric.Number), numeric.FromInt(1)
 	if len(a) > 2 {
-		step = a[2].(value.Numeric)
+		step = a[2].(numeric.Number)
 	}
 	for i, name := range []string{"start", "stop", "step"} {
-		n := []value.Numeric{from, to, step}[i]
+		n := []numeric.Number{from, to, step}[i]
 		if n.IsNaN() {
 			return failing(pgerror.New(pgerror.InvalidParameterValue, "%s value cannot be NaN", seriesName(name)))
 		}
@@ -75,10 +77,10 @@ func seriesName(name string) string {
 }
 
 // timeSeries returns the series function for timestamps with or without time zone.
-func timeSeries[T ~int64](add func(env *expr.Env, t T, i value.Interval) (T, error)) expr.RowsFunc {
+func timeSeries[T ~int64](add func(env *expr.Env, t T, i temporal.Interval) (T, error)) expr.RowsFunc {
 	return func(env *expr.Env, a []value.Datum) iter.Seq2[[]value.Datum, error] {
-		from, to, step := a[0].(T), a[1].(T), a[2].(value.Interval)
-		sign := step.Compare(value.Interval{})
+		from, to, step := a[0].(T), a[1].(T), a[2].(temporal.Interval)
+		sign := step.Compare(temporal.Interval{})
 		if sign == 0 {
 			return failing(errStep())
 		}
@@ -102,9 +104,11 @@ func addAllSeries(to expr.Table) {
 		"generate_series_int4": intSeries(value.Int4), "generate_series_step_int4": intSeries(value.Int4),
 		"generate_series_int8": intSeries(value.Int8), "generate_series_step_int8": intSeries(value.Int8),
 		"generate_series_numeric": numericSeries, "generate_series_step_numeric": numericSeries,
-		"generate_series_timestamp": timeSeries(func(_ *expr.Env, t value.Timestamp, i value.Interval) (value.Timestamp, error) { return t.Add(i) }),
-		"generate_series_timestamptz": timeSeries(func(env *expr.Env, t value.TimestampTZ, i value.Interval) (value.TimestampTZ, error) {
-			return t.Add(i, &env.Settings)
+		"generate_series_timestamp": timeSeries(func(_ *expr.Env, t temporal.Timestamp, i temporal.Interval) (temporal.Timestamp, error) {
+			return t.Add(i)
+		}),
+		"generate_series_timestamptz": timeSeries(func(env *expr.Env, t temporal.TimestampTZ, i temporal.Interval) (temporal.TimestampTZ, error) {
+			return t.Add(i, env.Settings.Zone)
 		}),
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/temporal"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
@@ -75,14 +76,14 @@ func addSessions(to expr.Table) {
 			return sleep(env, int64(min(max(a[0].(float64), 0), 1e9)*1e6))
 		},
 		"pg_sleep_for": func(env *expr.Env, a []value.Datum) (value.Datum, error) {
-			end, err := env.Clock().Add(a[0].(value.Interval), &env.Settings)
+			end, err := env.Clock().Add(a[0].(temporal.Interval), env.Settings.Zone)
 			if err != nil {
 				return nil, err
 			}
 			return sleep(env, int64(end-env.Clock()))
 		},
 		"pg_sleep_until": func(env *expr.Env, a []value.Datum) (value.Datum, error) {
-			return sleep(env, int64(a[0].(value.TimestampTZ)-env.Clock()))
+			return sleep(env, int64(a[0].(temporal.TimestampTZ)-env.Clock()))
 		},
 		"getdatabaseencoding": func(*expr.Env, []value.Datum) (value.Datum, error) { return "UTF8", nil },
 	})

@@ -3,7 +3,7 @@ package value
 import (
 	"encoding/binary"
 
-	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/temporal"
 )
 
 func (t *Type) isTime() bool {
@@ -18,37 +18,34 @@ func (t *Type) isTime() bool {
 // internal representation.
 func parseBinaryTime(t *Type, b []byte) (Datum, error) {
 	if t == DateType {
-		d := Date(binary.BigEndian.Uint32(b))
-		return d, d.check("")
+		d := temporal.Date(binary.BigEndian.Uint32(b))
+		return d, d.Check("")
 	}
 	v := int64(binary.BigEndian.Uint64(b))
 	switch t {
 	case TimeType:
-		if v < 0 || v > microsPerDay {
-			return nil, pgerror.New(pgerror.DatetimeOverflow, "time out of range")
-		}
-		return Time(v), nil
+		return datum(temporal.Time(v), temporal.Time(v).Check())
 	case TimestampType:
-		return Timestamp(v), Timestamp(v).check("")
+		return temporal.Timestamp(v), temporal.Timestamp(v).Check("")
 	case TimestampTZType:
-		return TimestampTZ(v), Timestamp(v).check("")
+		return temporal.TimestampTZ(v), temporal.TimestampTZ(v).Check("")
 	}
-	return Interval{
+	return temporal.Interval{
 		Micros: v, Days: int32(binary.BigEndian.Uint32(b[8:])), Months: int32(binary.BigEndian.Uint32(b[12:])),
 	}, nil
 }
 
 func appendBinaryTime(dst []byte, t *Type, d Datum) ([]byte, error) {
 	switch d := d.(type) {
-	case Date:
+	case temporal.Date:
 		return binary.BigEndian.AppendUint32(dst, uint32(d)), nil
-	case Time:
+	case temporal.Time:
 		return binary.BigEndian.AppendUint64(dst, uint64(d)), nil
-	case Timestamp:
+	case temporal.Timestamp:
 		return binary.BigEndian.AppendUint64(dst, uint64(d)), nil
-	case TimestampTZ:
+	case temporal.TimestampTZ:
 		return binary.BigEndian.AppendUint64(dst, uint64(d)), nil
-	case Interval:
+	case temporal.Interval:
 		dst = binary.BigEndian.AppendUint64(dst, uint64(d.Micros))
 		dst = binary.BigEndian.AppendUint32(dst, uint32(d.Days))
 		return binary.BigEndian.AppendUint32(dst, uint32(d.Months)), nil

@@ -1,4 +1,4 @@
-package value
+package timezone
 
 import (
 	"encoding/binary"
@@ -10,10 +10,10 @@ import (
 // maxZoneSeconds is the exclusive upper limit of offsets in POSIX rules.
 const maxZoneSeconds = 7 * 24 * 3600
 
-// posixZone parses a POSIX rule: a label (letters, or <anything>) and an offset west of Greenwich,
+// posix parses a POSIX rule: a label (letters, or <anything>) and an offset west of Greenwich,
 // optionally followed by the label of daylight saving time, its offset, and when it begins and
 // ends. It returns nil if the rule is invalid.
-func posixZone(rule string) *time.Location {
+func posix(rule string) *time.Location {
 	label, rest := posixLabel(rule)
 	offset := rest
 	if i := strings.IndexFunc(rest, func(r rune) bool { return !strings.ContainsRune("+-:0123456789", r) }); i >= 0 {

@@ -1,4 +1,4 @@
-package value
+package temporal
 
 import (
 	"errors"
@@ -7,13 +7,14 @@ import (
 	"strings"
 
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/pgtext"
 )
 
 // intervalReader accumulates the parts of an interval. It follows PostgreSQL's DecodeInterval,
 // which reads fields from last to first, so that a unit is known before its number.
 type intervalReader struct {
 	months, days, micros int64
-	fields               int32 // the fields of the typmod, which determine the unit of a plain number
+	fields               Fields // they determine the unit of a plain number
 	forceNegative        bool
 	seen                 map[unit]bool
 	next                 unit // unit of the next number, from right to left
@@ -21,20 +22,17 @@ type intervalReader struct {
 	ago                  bool
 }
 
-// parseInterval parses the text of an interval. The typmod -1 allows all fields.
-func parseInterval(s string, typmod int32, set *Settings) (Interval, error) {
-	r := intervalReader{fields: fieldsAll, seen: map[unit]bool{}}
-	if typmod >= 0 {
-		r.fields, _ = splitIntervalTypmod(typmod)
-	}
+// ParseInterval parses the text of an interval of the given fields.
+func ParseInterval(s string, fields Fields, style IntervalStyle) (Interval, error) {
+	r := intervalReader{fields: fields, seen: map[unit]bool{}}
 	err := dateBad
 	parts, ok := scanFields(s)
 	if ok {
-		r.forceNegative = set.IntervalStyle == "sql_standard" && len(parts) > 0 && parts[0].text[0] == '-' && !otherSigns(parts)
+		r.forceNegative = style == "sql_standard" && len(parts) > 0 && parts[0].text[0] == '-' && !otherSigns(parts)
 		err = r.decode(parts)
 	}
 	if err == dateBad {
-		r = intervalReader{fields: fieldsAll}
+		r = intervalReader{fields: AllFields}
 		err = r.iso(strings.TrimSpace(s))
 	}
 	if err == dateOverflow {
@@ -130,10 +128,10 @@ func (r *intervalReader) clock(text string, negative bool) dateError {
 	if err := r.see(unitHour, unitMinute, unitSecond); err != dateOK {
 		return err
 	}
-	if hour > math.MaxInt64/microsPerHour-1 {
+	if hour > math.MaxInt64/MicrosPerHour-1 {
 		return dateOverflow
 	}
-	total := hour*microsPerHour + int64(minute)*microsPerMinute + int64(second)*microsPerSecond + micros
+	total := hour*MicrosPerHour + int64(minute)*MicrosPerMinute + int64(second)*MicrosPerSecond + micros
 	if negative || r.forceNegative {
 		total = -total
 	}
@@ -144,10 +142,10 @@ func (r *intervalReader) clock(text string, negative bool) dateError {
 // rightmost returns the unit of a plain number at the end.
 func (r *intervalReader) rightmost() unit {
 	for _, p := range []struct {
-		field int32
+		field Fields
 		unit  unit
 	}{{fieldSecond, unitSecond}, {fieldMinute, unitMinute}, {fieldHour, unitHour}, {fieldDay, unitDay}, {fieldMonth, unitMonth}, {fieldYear, unitYear}} {
-		if r.fields != fieldsAll && r.fields&p.field != 0 {
+		if r.fields != AllFields && r.fields&p.field != 0 {
 			return p.unit
 		}
 	}
@@ -162,14 +160,14 @@ func (r *intervalReader) number(text string) dateError {
 	r.open = false
 	negative := text[0] == '-'
 	body := strings.TrimLeft(text, "+-")
-	if years, months, ok := strings.Cut(body, "-"); ok && allDigits(years) {
+	if years, months, ok := strings.Cut(body, "-"); ok && pgtext.AllDigits(years) {
 		return r.yearsMonths(years, months, negative)
 	}
 	whole, fraction, dotted := strings.Cut(body, ".")
 	if whole == "" {
 		whole = "0"
 	}
-	if !allDigits(whole) || fraction != "" && !allDigits(fraction) {
+	if !pgtext.AllDigits(whole) || fraction != "" && !pgtext.AllDigits(fraction) {
 		return dateBad
 	}
 	v, err := strconv.ParseInt(whole, 10, 64)
@@ -224,7 +222,7 @@ func scaled(v, scale int64) (int64, bool) {
 }
 
 var unitMicros = map[unit]int64{
-	unitMicrosecond: 1, unitMillisecond: 1000, unitSecond: microsPerSecond, unitMinute: microsPerMinute, unitHour: microsPerHour,
+	unitMicrosecond: 1, unitMillisecond: 1000, unitSecond: MicrosPerSecond, unitMinute: MicrosPerMinute, unitHour: MicrosPerHour,
 }
 
 var unitMonths = map[unit]int64{unitMonth: 1, unitYear: 12, unitDecade: 120, unitCentury: 1200, unitMillennium: 12000}
@@ -272,7 +270,7 @@ func (r *intervalReader) add(u unit, v int64, fraction float64) dateError {
 		return dateOverflow
 	}
 	if u == unitMonth {
-		return r.addDays(fraction, daysPerMonth)
+		return r.addDays(fraction, DaysPerMonth)
 	}
 	r.months += int64(math.RoundToEven(fraction * float64(scale)))
 	return dateOK
@@ -282,7 +280,7 @@ func (r *intervalReader) add(u unit, v int64, fraction float64) dateError {
 func (r *intervalReader) addDays(fraction float64, scale int64) dateError {
 	whole, rest := math.Modf(fraction * float64(scale))
 	r.days += int64(whole)
-	return r.addFraction(rest, microsPerDay)
+	return r.addFraction(rest, MicrosPerDay)
 }
 
 // addFraction adds a fraction of a unit, rounded to the nearest microsecond.

@@ -1,11 +1,13 @@
-package value
+package numeric
 
 import (
 	"math/big"
+
+	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 )
 
 // rescale returns the unscaled value of n for a scale that is not smaller than its own.
-func (n Numeric) rescale(scale int32) *big.Int {
+func (n Number) rescale(scale int32) *big.Int {
 	if scale == n.scale {
 		return n.int()
 	}
@@ -14,7 +16,7 @@ func (n Numeric) rescale(scale int32) *big.Int {
 
 // Cmp compares numbers. Infinities are at the ends. NaN is greater than all other values and equal
 // to itself.
-func (n Numeric) Cmp(b Numeric) int {
+func (n Number) Cmp(b Number) int {
 	if n.special != finite || b.special != finite {
 		return n.specialRank() - b.specialRank()
 	}
@@ -30,12 +32,12 @@ func (n Numeric) Cmp(b Numeric) int {
 
 // specialRank orders -infinity, finite numbers, infinity and NaN, so that a difference of ranks is
 // a comparison result if either number is special.
-func (n Numeric) specialRank() int {
+func (n Number) specialRank() int {
 	return [...]int{finite: 0, notANumber: 2, plusInfinity: 1, minusInfinity: -1}[n.special]
 }
 
 // Neg returns -n.
-func (n Numeric) Neg() Numeric {
+func (n Number) Neg() Number {
 	switch n.special {
 	case plusInfinity:
 		return NegInfinity
@@ -44,11 +46,11 @@ func (n Numeric) Neg() Numeric {
 	case notANumber:
 		return n
 	}
-	return Numeric{unscaled: new(big.Int).Neg(n.int()), scale: n.scale}
+	return Number{unscaled: new(big.Int).Neg(n.int()), scale: n.scale}
 }
 
 // Abs returns the absolute value of n.
-func (n Numeric) Abs() Numeric {
+func (n Number) Abs() Number {
 	if n.Sign() < 0 {
 		return n.Neg()
 	}
@@ -56,7 +58,7 @@ func (n Numeric) Abs() Numeric {
 }
 
 // Add returns n + b.
-func (n Numeric) Add(b Numeric) (Numeric, error) {
+func (n Number) Add(b Number) (Number, error) {
 	if n.special != finite || b.special != finite {
 		switch {
 		case n.IsNaN() || b.IsNaN() || n.IsInf() && b.IsInf() && n.special != b.special:
@@ -67,13 +69,13 @@ func (n Numeric) Add(b Numeric) (Numeric, error) {
 		return b, nil
 	}
 	scale := max(n.scale, b.scale)
-	return Numeric{unscaled: new(big.Int).Add(n.rescale(scale), b.rescale(scale)), scale: scale}.check()
+	return Number{unscaled: new(big.Int).Add(n.rescale(scale), b.rescale(scale)), scale: scale}.check()
 }
 
 // Sub returns n - b.
-func (n Numeric) Sub(b Numeric) (Numeric, error) { return n.Add(b.Neg()) }
+func (n Number) Sub(b Number) (Number, error) { return n.Add(b.Neg()) }
 
-func signed(sign int) Numeric {
+func signed(sign int) Number {
 	switch {
 	case sign > 0:
 		return Infinity
@@ -84,14 +86,14 @@ func signed(sign int) Numeric {
 }
 
 // Mul returns n * b.
-func (n Numeric) Mul(b Numeric) (Numeric, error) {
+func (n Number) Mul(b Number) (Number, error) {
 	if n.special != finite || b.special != finite {
 		if n.IsNaN() || b.IsNaN() {
 			return NaN, nil
 		}
 		return signed(n.Sign() * b.Sign()), nil
 	}
-	product := Numeric{unscaled: new(big.Int).Mul(n.int(), b.int()), scale: n.scale + b.scale}
+	product := Number{unscaled: new(big.Int).Mul(n.int(), b.int()), scale: n.scale + b.scale}
 	if product.scale > maxScale {
 		product = product.Round(maxScale)
 	}
@@ -99,31 +101,31 @@ func (n Numeric) Mul(b Numeric) (Numeric, error) {
 }
 
 // specialQuotient returns n / b if either is special.
-func (n Numeric) specialQuotient(b Numeric) (Numeric, error) {
+func (n Number) specialQuotient(b Number) (Number, error) {
 	switch {
 	case n.IsNaN() || b.IsNaN() || n.IsInf() && b.IsInf():
 		return NaN, nil
 	case n.IsInf() && b.Sign() == 0:
-		return Numeric{}, ErrDivisionByZero()
+		return Number{}, pgerror.DividedByZero()
 	case n.IsInf():
 		return signed(n.Sign() * b.Sign()), nil
 	}
-	return Numeric{}, nil
+	return Number{}, nil
 }
 
 // Div returns n / b with PostgreSQL's scale, which provides at least 16 significant digits.
-func (n Numeric) Div(b Numeric) (Numeric, error) {
+func (n Number) Div(b Number) (Number, error) {
 	if n.special != finite || b.special != finite {
 		return n.specialQuotient(b)
 	}
 	if b.Sign() == 0 {
-		return Numeric{}, ErrDivisionByZero()
+		return Number{}, pgerror.DividedByZero()
 	}
 	return n.quotient(b, n.divScale(b)).check()
 }
 
 // quotient returns n / b rounded to a scale.
-func (n Numeric) quotient(b Numeric, scale int32) Numeric {
+func (n Number) quotient(b Number, scale int32) Number {
 	shift := scale + b.scale - n.scale
 	num, den := n.int(), b.int()
 	if shift >= 0 {
@@ -131,7 +133,7 @@ func (n Numeric) quotient(b Numeric, scale int32) Numeric {
 	} else {
 		den = new(big.Int).Mul(den, pow10(-shift))
 	}
-	return Numeric{unscaled: divideRounded(num, den), scale: scale}
+	return Number{unscaled: divideRounded(num, den), scale: scale}
 }
 
 // divideRounded returns num / den, rounded half away from zero.
@@ -155,7 +157,7 @@ const (
 )
 
 // leading returns the weight and the value of the first base-10,000 digit, or 0, 0 for 0.
-func (n Numeric) leading() (weight int32, digit int64) {
+func (n Number) leading() (weight int32, digit int64) {
 	count := n.digits()
 	if count == 0 {
 		return 0, 0
@@ -180,7 +182,7 @@ func floorDiv(a, b int32) int32 {
 	return q
 }
 
-func (n Numeric) divScale(b Numeric) int32 {
+func (n Number) divScale(b Number) int32 {
 	weight1, first1 := n.leading()
 	weight2, first2 := b.leading()
 	weight := weight1 - weight2
@@ -200,45 +202,45 @@ func displayScale(scales ...int32) int32 {
 }
 
 // QuoInt returns the quotient truncated to an integer: div(n, b).
-func (n Numeric) QuoInt(b Numeric) (Numeric, error) {
+func (n Number) QuoInt(b Number) (Number, error) {
 	if n.special != finite || b.special != finite {
 		return n.specialQuotient(b)
 	}
 	if b.Sign() == 0 {
-		return Numeric{}, ErrDivisionByZero()
+		return Number{}, pgerror.DividedByZero()
 	}
 	scale := max(n.scale, b.scale)
-	return Numeric{unscaled: new(big.Int).Quo(n.rescale(scale), b.rescale(scale))}, nil
+	return Number{unscaled: new(big.Int).Quo(n.rescale(scale), b.rescale(scale))}, nil
 }
 
 // Mod returns the remainder of n / b, with the sign of n.
-func (n Numeric) Mod(b Numeric) (Numeric, error) {
+func (n Number) Mod(b Number) (Number, error) {
 	switch {
 	case n.IsNaN() || b.IsNaN():
 		return NaN, nil
 	case b.Sign() == 0:
-		return Numeric{}, ErrDivisionByZero()
+		return Number{}, pgerror.DividedByZero()
 	case n.IsInf():
 		return NaN, nil
 	case b.IsInf():
 		return n, nil
 	}
 	scale := max(n.scale, b.scale)
-	return Numeric{unscaled: new(big.Int).Rem(n.rescale(scale), b.rescale(scale)), scale: scale}, nil
+	return Number{unscaled: new(big.Int).Rem(n.rescale(scale), b.rescale(scale)), scale: scale}, nil
 }
 
 // Round rounds half away from zero to digits after the decimal point, or before it if digits is
 // negative.
-func (n Numeric) Round(digits int) Numeric { return n.cut(digits, divideRounded) }
+func (n Number) Round(digits int) Number { return n.cut(digits, divideRounded) }
 
 // Trunc truncates toward zero to digits after the decimal point.
-func (n Numeric) Trunc(digits int) Numeric {
+func (n Number) Trunc(digits int) Number {
 	return n.cut(digits, func(num, den *big.Int) *big.Int { return new(big.Int).Quo(num, den) })
 }
 
 const maxResultScale = 2000
 
-func (n Numeric) cut(digits int, divide func(num, den *big.Int) *big.Int) Numeric {
+func (n Number) cut(digits int, divide func(num, den *big.Int) *big.Int) Number {
 	if n.special != finite {
 		return n
 	}
@@ -247,17 +249,17 @@ func (n Numeric) cut(digits int, divide func(num, den *big.Int) *big.Int) Numeri
 	}
 	to := int32(max(digits, -maxIntegerDigits))
 	if to >= n.scale {
-		return Numeric{unscaled: n.rescale(to), scale: to}
+		return Number{unscaled: n.rescale(to), scale: to}
 	}
 	result := divide(n.int(), pow10(n.scale-to))
 	if to < 0 {
-		return Numeric{unscaled: result.Mul(result, pow10(-to))}
+		return Number{unscaled: result.Mul(result, pow10(-to))}
 	}
-	return Numeric{unscaled: result, scale: to}
+	return Number{unscaled: result, scale: to}
 }
 
 // Floor returns the greatest integer not greater than n.
-func (n Numeric) Floor() Numeric {
+func (n Number) Floor() Number {
 	return n.cut(0, func(num, den *big.Int) *big.Int {
 		q, m := new(big.Int).QuoRem(num, den, new(big.Int))
 		if m.Sign() < 0 {
@@ -268,10 +270,10 @@ func (n Numeric) Floor() Numeric {
 }
 
 // Ceil returns the smallest integer not smaller than n.
-func (n Numeric) Ceil() Numeric { return n.Neg().Floor().Neg() }
+func (n Number) Ceil() Number { return n.Neg().Floor().Neg() }
 
 // MinScale returns the minimum number of digits after the decimal point that represents n exactly.
-func (n Numeric) MinScale() int {
+func (n Number) MinScale() int {
 	digits := new(big.Int).Set(n.int())
 	scale := n.scale
 	for r := new(big.Int); scale > 0; scale-- {
@@ -285,10 +287,7 @@ func (n Numeric) MinScale() int {
 }
 
 // TrimScale removes trailing zeros.
-func (n Numeric) TrimScale() Numeric { return n.cut(n.MinScale(), divideRounded) }
+func (n Number) TrimScale() Number { return n.cut(n.MinScale(), divideRounded) }
 
 // IsInteger reports whether n is finite and has no fraction.
-func (n Numeric) IsInteger() bool { return n.special == finite && n.MinScale() == 0 }
-
-// Special reports whether n is NaN or an infinity.
-func Special(n Numeric) bool { return n.IsNaN() || n.IsInf() }
+func (n Number) IsInteger() bool { return n.special == finite && n.MinScale() == 0 }

@@ -1,4 +1,4 @@
-package value
+package numeric
 
 import (
 	"math"
@@ -8,15 +8,15 @@ import (
 )
 
 // Power returns n to the power of e.
-func (n Numeric) Power(e Numeric) (Numeric, error) {
+func (n Number) Power(e Number) (Number, error) {
 	if n.special != finite || e.special != finite {
 		return n.specialPower(e)
 	}
 	if n.Sign() == 0 && e.Sign() < 0 {
-		return Numeric{}, pgerror.New(invalidPower, "zero raised to a negative power is undefined")
+		return Number{}, pgerror.New(invalidPower, "zero raised to a negative power is undefined")
 	}
 	if n.Sign() < 0 && !e.IsInteger() {
-		return Numeric{}, errComplexPower()
+		return Number{}, errComplexPower()
 	}
 	if e.IsInteger() {
 		if i := e.Round(0).int(); i.IsInt64() && i.Int64() >= math.MinInt32 && i.Int64() <= math.MaxInt32 {
@@ -24,7 +24,7 @@ func (n Numeric) Power(e Numeric) (Numeric, error) {
 		}
 	}
 	if n.Sign() == 0 {
-		return Numeric{scale: minSignificant}, nil
+		return Number{scale: minSignificant}, nil
 	}
 	result, err := n.Abs().powerFraction(e)
 	if n.Sign() < 0 && e.Round(0).int().Bit(0) == 1 {
@@ -38,8 +38,8 @@ func errComplexPower() error {
 }
 
 // specialPower follows the POSIX rules for pow().
-func (n Numeric) specialPower(e Numeric) (Numeric, error) {
-	one := NumericFromInt(1)
+func (n Number) specialPower(e Number) (Number, error) {
+	one := FromInt(1)
 	switch {
 	case e.special == finite && e.Sign() == 0, n.Cmp(one) == 0:
 		return one, nil
@@ -52,15 +52,15 @@ func (n Numeric) specialPower(e Numeric) (Numeric, error) {
 		case size > 0 == (e.Sign() > 0):
 			return Infinity, nil
 		case n.Sign() == 0 && e.Sign() < 0:
-			return Numeric{}, pgerror.New(invalidPower, "zero raised to a negative power is undefined")
+			return Number{}, pgerror.New(invalidPower, "zero raised to a negative power is undefined")
 		}
-		return Numeric{}, nil
+		return Number{}, nil
 	case e.Sign() < 0:
-		return Numeric{}, nil
+		return Number{}, nil
 	case n.Sign() > 0:
 		return Infinity, nil
 	case !e.IsInteger():
-		return Numeric{}, errComplexPower()
+		return Number{}, errComplexPower()
 	case e.Round(0).int().Bit(0) == 1:
 		return NegInfinity, nil
 	}
@@ -69,30 +69,30 @@ func (n Numeric) specialPower(e Numeric) (Numeric, error) {
 
 // powerInt raises n to an integer power, rounded to a scale. Intermediate results have more digits
 // than the result.
-func (n Numeric) powerInt(e int, scale int32) (Numeric, error) {
+func (n Number) powerInt(e int, scale int32) (Number, error) {
 	if n.Sign() == 0 {
 		if e == 0 {
-			return NumericFromInt(1).Round(int(scale)), nil
+			return FromInt(1).Round(int(scale)), nil
 		}
-		return Numeric{scale: scale}, nil
+		return Number{scale: scale}, nil
 	}
 	weight := n.log10() * float64(e) // of the result
 	switch {
 	case weight > maxIntegerDigits+10:
-		return Numeric{}, errNumericOverflow()
+		return Number{}, errOverflow()
 	case weight+1 < float64(-scale):
-		return Numeric{scale: scale}, nil
+		return Number{scale: scale}, nil
 	}
 	keep := int32(max(weight, 0)) + scale + guard + int32(math.Log10(math.Abs(float64(e))+1))
 	result, err := significant{n.int(), n.scale}.power(uint32(max(e, -e)), keep)
 	if err != nil {
-		return Numeric{}, err
+		return Number{}, err
 	}
 	return result.numeric(e < 0, scale)
 }
 
 // log10 approximates the decimal logarithm of the absolute value of n.
-func (n Numeric) log10() float64 {
+func (n Number) log10() float64 {
 	const enough = 17 // digits of a float64
 	lead, exponent := new(big.Int).Abs(n.int()), -n.scale
 	if more := n.digits() - enough; more > 0 {
@@ -109,7 +109,7 @@ type significant struct {
 }
 
 func (s significant) mul(b significant, keep int32) significant {
-	product := Numeric{unscaled: new(big.Int).Mul(s.unscaled, b.unscaled)}
+	product := Number{unscaled: new(big.Int).Mul(s.unscaled, b.unscaled)}
 	scale := s.scale + b.scale
 	if extra := product.digits() - keep; extra > 0 {
 		return significant{divideRounded(product.unscaled, pow10(extra)), scale - extra}
@@ -124,38 +124,38 @@ func (s significant) power(e uint32, keep int32) (significant, error) {
 			result = result.mul(s, keep)
 		}
 		if s = s.mul(s, keep); s.scale > math.MaxInt32/4 || s.scale < -math.MaxInt32/4 {
-			return result, errNumericOverflow()
+			return result, errOverflow()
 		}
 	}
 	return result, nil
 }
 
-func (s significant) numeric(invert bool, scale int32) (Numeric, error) {
+func (s significant) numeric(invert bool, scale int32) (Number, error) {
 	if invert {
 		// 1 / (u / 10^s) = 10^s / u
 		if shift := s.scale + scale; shift < 0 {
-			return Numeric{scale: scale}, nil
+			return Number{scale: scale}, nil
 		}
-		return Numeric{unscaled: divideRounded(pow10(s.scale+scale), s.unscaled), scale: scale}.check()
+		return Number{unscaled: divideRounded(pow10(s.scale+scale), s.unscaled), scale: scale}.check()
 	}
 	if s.scale < 0 {
 		if -s.scale > maxIntegerDigits {
-			return Numeric{}, errNumericOverflow()
+			return Number{}, errOverflow()
 		}
 		s = significant{new(big.Int).Mul(s.unscaled, pow10(-s.scale)), 0}
 	}
-	if cut := s.scale - scale; cut > 0 && int64(cut) > int64(Numeric{unscaled: s.unscaled}.digits())+1 {
-		return Numeric{scale: scale}, nil
+	if cut := s.scale - scale; cut > 0 && int64(cut) > int64(Number{unscaled: s.unscaled}.digits())+1 {
+		return Number{scale: scale}, nil
 	}
-	return Numeric{unscaled: s.unscaled, scale: s.scale}.cut(int(scale), divideRounded).check()
+	return Number{unscaled: s.unscaled, scale: s.scale}.cut(int(scale), divideRounded).check()
 }
 
 // powerFraction computes exp(e * ln(n)) for positive n.
-func (n Numeric) powerFraction(e Numeric) (Numeric, error) {
+func (n Number) powerFraction(e Number) (Number, error) {
 	coarse := displayScale(8 - n.lnWeight())
 	rough, err := n.ln(coarse)
 	if err != nil {
-		return Numeric{}, err
+		return Number{}, err
 	}
 	product, _ := rough.Mul(e)
 	product = product.Round(int(coarse)) // as in PostgreSQL: the scale of the result depends on it
@@ -165,18 +165,18 @@ func (n Numeric) powerFraction(e Numeric) (Numeric, error) {
 	}
 	if math.Abs(v) > maxResultScale*3.01 {
 		if v > 0 {
-			return Numeric{}, errNumericOverflow()
+			return Number{}, errOverflow()
 		}
-		return Numeric{scale: maxDisplayScale}, nil
+		return Number{scale: maxDisplayScale}, nil
 	}
 	weight := int32(v * log10e)
 	scale := displayScale(minSignificant-weight, n.scale, e.scale)
 	ln, err := n.ln(max(scale+weight, 0) + guard + e.digits())
 	if err != nil {
-		return Numeric{}, err
+		return Number{}, err
 	}
 	if product, err = ln.Mul(e); err != nil {
-		return Numeric{}, err
+		return Number{}, err
 	}
 	return product.exp(scale, v)
 }

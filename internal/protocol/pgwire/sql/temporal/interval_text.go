@@ -1,8 +1,8 @@
-package value
+package temporal
 
 import (
 	"fmt"
-	"math"
+	"strconv"
 )
 
 // intervalParts are the parts of an interval for display. Years are taken from the months, and
@@ -15,12 +15,12 @@ type intervalParts struct {
 func (i Interval) parts() intervalParts {
 	return intervalParts{
 		years: int64(i.Months / 12), months: int64(i.Months % 12), days: int64(i.Days),
-		hours: i.Micros / microsPerHour, minutes: i.Micros / microsPerMinute % 60, micros: i.Micros % microsPerMinute,
+		hours: i.Micros / MicrosPerHour, minutes: i.Micros / MicrosPerMinute % 60, micros: i.Micros % MicrosPerMinute,
 	}
 }
 
-// appendInterval appends i in one of the four styles.
-func appendInterval(dst []byte, i Interval, style IntervalStyle) []byte {
+// Append appends i in one of the four styles.
+func (i Interval) Append(dst []byte, style IntervalStyle) []byte {
 	p := i.parts()
 	switch style {
 	case "postgres_verbose":
@@ -67,7 +67,7 @@ func (p intervalParts) postgres(dst []byte) []byte {
 		if before && part.n > 0 {
 			dst = append(dst, '+')
 		}
-		dst = append(append(appendInt(dst, part.n), ' '), part.unit...)
+		dst = append(append(strconv.AppendInt(dst, part.n, 10), ' '), part.unit...)
 		if part.n != 1 {
 			dst = append(dst, 's')
 		}
@@ -106,7 +106,7 @@ func (p intervalParts) verbose(dst []byte) []byte {
 		if ago {
 			n = -n
 		}
-		dst = append(append(appendInt(append(dst, ' '), n), ' '), part.unit...)
+		dst = append(append(strconv.AppendInt(append(dst, ' '), n, 10), ' '), part.unit...)
 		if n != 1 {
 			dst = append(dst, 's')
 		}
@@ -120,7 +120,7 @@ func (p intervalParts) verbose(dst []byte) []byte {
 			dst = append(dst, '-')
 		}
 		dst = append(appendSeconds(dst, int64(absolute(p.micros)), false), " sec"...)
-		if absolute(p.micros) != uint64(microsPerSecond) {
+		if absolute(p.micros) != uint64(MicrosPerSecond) {
 			dst = append(dst, 's')
 		}
 		first = false
@@ -141,7 +141,7 @@ func (p intervalParts) iso(dst []byte) []byte {
 	dst = append(dst, 'P')
 	part := func(n int64, unit byte) {
 		if n != 0 {
-			dst = append(appendInt(dst, n), unit)
+			dst = append(strconv.AppendInt(dst, n, 10), unit)
 		}
 	}
 	part(p.years, 'Y')
@@ -200,11 +200,4 @@ func sign(negative bool) byte {
 		return '-'
 	}
 	return '+'
-}
-
-// Seconds returns the length like PostgreSQL's extract(epoch from …), counting years as 365.25 days
-// and months as 30 days.
-func (i Interval) Seconds() float64 {
-	const year = 365.25 * 86400
-	return float64(i.Months/12)*year + float64(i.Months%12)*daysPerMonth*86400 + float64(i.Days)*86400 + float64(i.Micros)/math.Pow10(6)
 }

@@ -1,4 +1,4 @@
-package value
+package numeric
 
 import (
 	"math"
@@ -18,9 +18,9 @@ const (
 )
 
 // Sqrt returns the square root.
-func (n Numeric) Sqrt() (Numeric, error) {
+func (n Number) Sqrt() (Number, error) {
 	if n.Sign() < 0 {
-		return Numeric{}, pgerror.New(invalidPower, "cannot take square root of a negative number")
+		return Number{}, pgerror.New(invalidPower, "cannot take square root of a negative number")
 	}
 	if n.special != finite {
 		return n, nil
@@ -28,10 +28,10 @@ func (n Numeric) Sqrt() (Numeric, error) {
 	weight, _ := n.leading()
 	scale := displayScale(minSignificant-((weight+1)*baseDigits/2-1), n.scale)
 	root := new(big.Int).Sqrt(n.rescale(max(2*(scale+1), n.scale)))
-	return Numeric{unscaled: root, scale: scale + 1}.Round(int(scale)), nil
+	return Number{unscaled: root, scale: scale + 1}.Round(int(scale)), nil
 }
 
-func (n Numeric) decimal() *apd.Decimal {
+func (n Number) decimal() *apd.Decimal {
 	d := apd.New(0, -n.scale)
 	d.Coeff.SetMathBigInt(new(big.Int).Abs(n.int()))
 	d.Negative = n.Sign() < 0
@@ -39,21 +39,21 @@ func (n Numeric) decimal() *apd.Decimal {
 }
 
 // fromDecimal converts d, rounded to a scale.
-func fromDecimal(d *apd.Decimal, scale int32) (Numeric, error) {
+func fromDecimal(d *apd.Decimal, scale int32) (Number, error) {
 	digits, exponent := d.Coeff.MathBigInt(), d.Exponent
 	if int64(exponent)+d.NumDigits() > maxIntegerDigits {
-		return Numeric{}, errNumericOverflow()
+		return Number{}, errOverflow()
 	}
 	if d.Negative {
 		digits = new(big.Int).Neg(digits)
 	}
 	if exponent < -math.MaxInt16*2 {
-		return Numeric{scale: scale}, nil
+		return Number{scale: scale}, nil
 	}
 	if exponent > 0 {
 		digits, exponent = new(big.Int).Mul(digits, pow10(exponent)), 0
 	}
-	return Numeric{unscaled: digits, scale: -exponent}.cut(int(scale), divideRounded), nil
+	return Number{unscaled: digits, scale: -exponent}.cut(int(scale), divideRounded), nil
 }
 
 func apdContext(digits int32) *apd.Context {
@@ -61,12 +61,12 @@ func apdContext(digits int32) *apd.Context {
 }
 
 // Exp returns e to the power of n.
-func (n Numeric) Exp() (Numeric, error) {
+func (n Number) Exp() (Number, error) {
 	switch n.special {
 	case notANumber, plusInfinity:
 		return n, nil
 	case minusInfinity:
-		return Numeric{}, nil
+		return Number{}, nil
 	}
 	f, _ := new(big.Float).SetString(n.String())
 	v, _ := f.Float64()
@@ -75,24 +75,24 @@ func (n Numeric) Exp() (Numeric, error) {
 }
 
 // exp returns e^n with the given scale. v is approximately n.
-func (n Numeric) exp(scale int32, v float64) (Numeric, error) {
+func (n Number) exp(scale int32, v float64) (Number, error) {
 	switch {
 	case v > 3*maxResultScale && v*log10e > maxResultScale:
-		return Numeric{}, errNumericOverflow()
+		return Number{}, errOverflow()
 	case v < -3*maxResultScale:
-		return Numeric{scale: scale}, nil
+		return Number{scale: scale}, nil
 	}
 	result := new(apd.Decimal)
 	if _, err := apdContext(scale+int32(v*log10e)+1).Exp(result, n.decimal()); err != nil {
-		return Numeric{}, errNumericOverflow()
+		return Number{}, errOverflow()
 	}
 	return fromDecimal(result, scale)
 }
 
 // Ln returns the natural logarithm.
-func (n Numeric) Ln() (Numeric, error) {
+func (n Number) Ln() (Number, error) {
 	if err := n.checkLog(); err != nil {
-		return Numeric{}, err
+		return Number{}, err
 	}
 	if n.special != finite {
 		return n, nil
@@ -100,7 +100,7 @@ func (n Numeric) Ln() (Numeric, error) {
 	return n.ln(displayScale(minSignificant-n.lnWeight(), n.scale))
 }
 
-func (n Numeric) checkLog() error {
+func (n Number) checkLog() error {
 	switch {
 	case n.IsNaN():
 		return nil
@@ -112,22 +112,22 @@ func (n Numeric) checkLog() error {
 	return nil
 }
 
-func (n Numeric) ln(scale int32) (Numeric, error) {
+func (n Number) ln(scale int32) (Number, error) {
 	result := new(apd.Decimal)
 	if _, err := apdContext(scale+max(n.lnWeight(), 0)+1).Ln(result, n.decimal()); err != nil {
-		return Numeric{}, errNumericOverflow()
+		return Number{}, errOverflow()
 	}
 	return fromDecimal(result, scale)
 }
 
 // lnWeight estimates the decimal weight of the logarithm, like PostgreSQL's estimate_ln_dweight.
-func (n Numeric) lnWeight() int32 {
+func (n Number) lnWeight() int32 {
 	if n.Sign() <= 0 {
 		return 0
 	}
-	nearlyOne := Numeric{unscaled: big.NewInt(9), scale: 1}.Cmp(n) <= 0 && Numeric{unscaled: big.NewInt(11), scale: 1}.Cmp(n) >= 0
+	nearlyOne := Number{unscaled: big.NewInt(9), scale: 1}.Cmp(n) <= 0 && Number{unscaled: big.NewInt(11), scale: 1}.Cmp(n) >= 0
 	if nearlyOne {
-		off, _ := n.Sub(NumericFromInt(1))
+		off, _ := n.Sub(FromInt(1))
 		if off.Sign() == 0 {
 			return 0
 		}
@@ -146,9 +146,9 @@ func (n Numeric) lnWeight() int32 {
 
 // secondDigit returns the second base-10,000 digit. ok is false if all digits after the first are
 // zero.
-func (n Numeric) secondDigit() (int64, bool) {
+func (n Number) secondDigit() (int64, bool) {
 	weight, first := n.leading()
-	lead := Numeric{unscaled: new(big.Int).Mul(big.NewInt(first), pow10(max(weight*baseDigits, 0))), scale: max(-weight*baseDigits, 0)}
+	lead := Number{unscaled: new(big.Int).Mul(big.NewInt(first), pow10(max(weight*baseDigits, 0))), scale: max(-weight*baseDigits, 0)}
 	rest, _ := n.Abs().Sub(lead)
 	if rest.Sign() == 0 {
 		return 0, false
@@ -161,17 +161,17 @@ func (n Numeric) secondDigit() (int64, bool) {
 }
 
 // Log returns the logarithm of n to a base.
-func (n Numeric) Log(base Numeric) (Numeric, error) {
+func (n Number) Log(base Number) (Number, error) {
 	if n.IsNaN() || base.IsNaN() {
 		return NaN, nil
 	}
-	operands := []Numeric{base, n}
+	operands := []Number{base, n}
 	if (n.IsInf() || base.IsInf()) && n.Sign() < 0 { // in this case PostgreSQL checks n first
-		operands = []Numeric{n, base}
+		operands = []Number{n, base}
 	}
 	for _, v := range operands {
 		if err := v.checkLog(); err != nil {
-			return Numeric{}, err
+			return Number{}, err
 		}
 	}
 	switch {
@@ -180,21 +180,21 @@ func (n Numeric) Log(base Numeric) (Numeric, error) {
 	case n.IsInf():
 		return n, nil
 	case base.IsInf():
-		return Numeric{}, nil
+		return Number{}, nil
 	}
 	baseWeight, weight := base.lnWeight(), n.lnWeight()
 	scale := displayScale(minSignificant-(weight-baseWeight), base.scale, n.scale)
 	working := scale + max(weight, 0) + max(-baseWeight, 0) + guard
 	lnBase, err := base.ln(working - min(baseWeight, 0)*2)
 	if err != nil {
-		return Numeric{}, err
+		return Number{}, err
 	}
 	if lnBase.Sign() == 0 {
-		return Numeric{}, ErrDivisionByZero()
+		return Number{}, pgerror.DividedByZero()
 	}
 	lnN, err := n.ln(working - min(baseWeight, 0)*2)
 	if err != nil {
-		return Numeric{}, err
+		return Number{}, err
 	}
 	return lnN.quotient(lnBase, scale), nil
 }

@@ -1,4 +1,4 @@
-package value
+package temporal
 
 // wordKind is the kind of a word in a date text.
 type wordKind byte

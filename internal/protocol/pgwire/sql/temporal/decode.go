@@ -1,4 +1,4 @@
-package value
+package temporal
 
 import (
 	"math"
@@ -6,40 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/timezone"
 )
-
-// dateError is a kind of parse error.
-type dateError byte
-
-const (
-	dateOK dateError = iota
-	dateBad
-	dateOverflow
-	dateOrderOverflow // month or day: the order of the fields may be wrong
-	dateIntervalOverflow
-	dateZoneOverflow
-	dateZoneUnknown
-)
-
-// error returns PostgreSQL's error. name is the name of the type, and zone the unknown zone, if
-// any.
-func (e dateError) error(name, s, zone string) error {
-	switch e {
-	case dateOverflow:
-		return pgerror.New(pgerror.DatetimeOverflow, "date/time field value out of range: \"%s\"", s)
-	case dateOrderOverflow:
-		return pgerror.New(pgerror.DatetimeOverflow, "date/time field value out of range: \"%s\"", s).
-			WithHint("Perhaps you need a different \"datestyle\" setting.")
-	case dateIntervalOverflow:
-		return pgerror.New("22015", "interval field value out of range: \"%s\"", s)
-	case dateZoneOverflow:
-		return pgerror.New("22009", "time zone displacement out of range: \"%s\"", s)
-	case dateZoneUnknown:
-		return pgerror.New(pgerror.InvalidParameterValue, "time zone \"%s\" not recognized", zone)
-	}
-	return pgerror.New(pgerror.InvalidDatetimeFormat, "invalid input syntax for type %s: \"%s\"", name, s)
-}
 
 // fieldMask is a set of date and time fields.
 type fieldMask uint
@@ -169,7 +137,7 @@ func (m *moment) dateField(text string) (fieldMask, dateError) {
 }
 
 func (m *moment) namedZone(name string, otherwise dateError) (fieldMask, dateError) {
-	zone := LookupZone(name)
+	zone := timezone.Lookup(name)
 	if zone == nil {
 		m.badZone = name
 		return 0, otherwise
@@ -223,14 +191,14 @@ func (m *moment) julianDay(text string) (fieldMask, dateError) {
 		return maskDate, dateOK
 	}
 	part, _ := strconv.ParseFloat("0."+fraction, 64)
-	micros := int64(math.RoundToEven(part * float64(microsPerDay)))
+	micros := int64(math.RoundToEven(part * float64(MicrosPerDay)))
 	m.setClock(micros)
 	return maskDate | maskTime, dateOK
 }
 
 func (m *moment) setClock(micros int64) {
-	m.hour, m.minute = int(micros/microsPerHour), int(micros/microsPerMinute%60)
-	m.second, m.micros = int(micros/microsPerSecond%60), micros%microsPerSecond
+	m.hour, m.minute = int(micros/MicrosPerHour), int(micros/MicrosPerMinute%60)
+	m.second, m.micros = int(micros/MicrosPerSecond%60), micros%MicrosPerSecond
 }
 
 // number decodes one number, depending on the known fields and the order of DateStyle.
@@ -325,7 +293,7 @@ func number2(s string) int { return int(s[0]-'0')*10 + int(s[1]-'0') }
 // fractionMicros rounds the digits after a decimal point to microseconds.
 func fractionMicros(digits string) int64 {
 	f, _ := strconv.ParseFloat("0."+digits+"0", 64)
-	return int64(math.RoundToEven(f * float64(microsPerSecond)))
+	return int64(math.RoundToEven(f * float64(MicrosPerSecond)))
 }
 
 // date parses three numbers, or two and a month name, with any separators.
@@ -390,7 +358,7 @@ func (m *moment) date(text string) (found fieldMask, _ dateError) {
 }
 
 func (m *moment) word(text string, after []field) (fieldMask, dateError) {
-	if seconds, ok := LookupAbbreviation(text); ok {
+	if seconds, ok := timezone.Abbreviation(text); ok {
 		m.offset, m.zone, m.abbreviation = seconds, nil, text
 		return maskZone, dateOK
 	}

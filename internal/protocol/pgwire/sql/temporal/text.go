@@ -1,25 +1,9 @@
-package value
+package temporal
 
-// appendTime appends a date or time in the session's style.
-func appendTime(dst []byte, d Datum, set *Settings) []byte {
-	switch v := d.(type) {
-	case Date:
-		return appendDate(dst, v, set)
-	case Time:
-		return appendClock(dst, v)
-	case Timestamp:
-		return appendTimestamp(dst, v, "", 0, false, set)
-	case TimestampTZ:
-		if v.IsInfinite() {
-			return appendTimestamp(dst, Timestamp(v), "", 0, false, set)
-		}
-		name, offset := v.offset(set.Zone)
-		return appendTimestamp(dst, v.Local(set.Zone), name, offset, true, set)
-	case Interval:
-		return appendInterval(dst, v, set.IntervalStyle)
-	}
-	return dst
-}
+import (
+	"strconv"
+	"time"
+)
 
 // appendPadded appends n with at least width digits.
 func appendPadded(dst []byte, n, width int) []byte {
@@ -33,10 +17,11 @@ func appendPadded(dst []byte, n, width int) []byte {
 	for ; limit > n && limit > 1; limit /= 10 {
 		dst = append(dst, '0')
 	}
-	return appendInt(dst, int64(n))
+	return strconv.AppendInt(dst, int64(n), 10)
 }
 
-func appendDate(dst []byte, d Date, set *Settings) []byte {
+// Append appends d in a style.
+func (d Date) Append(dst []byte, style DateStyle) []byte {
 	switch d {
 	case DateInfinity:
 		return append(dst, "infinity"...)
@@ -48,7 +33,7 @@ func appendDate(dst []byte, d Date, set *Settings) []byte {
 	if bc {
 		year = 1 - year
 	}
-	switch first, second := dayOrder(month, day, set); set.DateStyle.Format {
+	switch first, second := style.dayOrder(month, day); style.Format {
 	case "SQL":
 		dst = appendParts(dst, '/', first, second)
 		dst = appendPadded(append(dst, '/'), year, 4)
@@ -68,9 +53,9 @@ func appendDate(dst []byte, d Date, set *Settings) []byte {
 	return dst
 }
 
-// dayOrder returns month and day in the order of DateStyle.
-func dayOrder(month, day int, set *Settings) (first, second int) {
-	if set.DateStyle.Order == "DMY" {
+// dayOrder returns month and day in the order of the style.
+func (s DateStyle) dayOrder(month, day int) (first, second int) {
+	if s.Order == "DMY" {
 		return day, month
 	}
 	return month, day
@@ -88,10 +73,11 @@ func (d Date) shownYear() (year int, bc bool) {
 	return year, false
 }
 
-func appendClock(dst []byte, t Time) []byte {
+// Append appends t as hh:mm:ss[.ffffff].
+func (t Time) Append(dst []byte) []byte {
 	micros := int64(t)
-	dst = appendParts(dst, ':', int(micros/microsPerHour), int(micros/microsPerMinute%60))
-	return appendSeconds(append(dst, ':'), micros%microsPerMinute, true)
+	dst = appendParts(dst, ':', int(micros/MicrosPerHour), int(micros/MicrosPerMinute%60))
+	return appendSeconds(append(dst, ':'), micros%MicrosPerMinute, true)
 }
 
 // appendSeconds appends the seconds of micros, which must not be negative, with the fraction if it
@@ -101,8 +87,8 @@ func appendSeconds(dst []byte, micros int64, fill bool) []byte {
 	if fill {
 		width = 2
 	}
-	dst = appendPadded(dst, int(micros/microsPerSecond), width)
-	fraction := int(micros % microsPerSecond)
+	dst = appendPadded(dst, int(micros/MicrosPerSecond), width)
+	fraction := int(micros % MicrosPerSecond)
 	if fraction == 0 {
 		return dst
 	}
@@ -116,8 +102,22 @@ func appendSeconds(dst []byte, micros int64, fill bool) []byte {
 // firstOfOurEra is 0001-01-01. Earlier dates are BC.
 const firstOfOurEra Date = -730119
 
+// Append appends t in a style.
+func (t Timestamp) Append(dst []byte, style DateStyle) []byte {
+	return appendTimestamp(dst, t, "", 0, false, style)
+}
+
+// Append appends t in a style, as the local time in zone.
+func (t TimestampTZ) Append(dst []byte, style DateStyle, zone *time.Location) []byte {
+	if t.IsInfinite() {
+		return appendTimestamp(dst, Timestamp(t), "", 0, false, style)
+	}
+	name, offset := t.offset(zone)
+	return appendTimestamp(dst, t.Local(zone), name, offset, true, style)
+}
+
 // appendTimestamp appends a local time and, if zoned is set, its zone.
-func appendTimestamp(dst []byte, t Timestamp, zone string, offset int, zoned bool, set *Settings) []byte {
+func appendTimestamp(dst []byte, t Timestamp, zone string, offset int, zoned bool, style DateStyle) []byte {
 	switch t {
 	case TimestampInfinity:
 		return append(dst, "infinity"...)
@@ -125,17 +125,17 @@ func appendTimestamp(dst []byte, t Timestamp, zone string, offset int, zoned boo
 		return append(dst, "-infinity"...)
 	}
 	date, clock := t.Split()
-	if set.DateStyle.Format == "Postgres" {
-		return appendPostgresStyle(dst, date, clock, zone, zoned, set)
+	if style.Format == "Postgres" {
+		return appendPostgresStyle(dst, date, clock, zone, zoned, style)
 	}
 	bc := date < firstOfOurEra
-	dst = appendDate(dst, date, set)
+	dst = date.Append(dst, style)
 	if bc {
 		dst = dst[:len(dst)-len(" BC")] // appended at the end instead
 	}
-	dst = appendClock(append(dst, ' '), clock)
+	dst = clock.Append(append(dst, ' '))
 	if zoned {
-		if format := set.DateStyle.Format; format == "SQL" || format == "German" {
+		if format := style.Format; format == "SQL" || format == "German" {
 			dst = append(append(dst, ' '), zone...)
 		} else {
 			dst = appendOffset(dst, offset)
@@ -147,18 +147,18 @@ func appendTimestamp(dst []byte, t Timestamp, zone string, offset int, zoned boo
 	return dst
 }
 
-func appendPostgresStyle(dst []byte, date Date, clock Time, zone string, zoned bool, set *Settings) []byte {
+func appendPostgresStyle(dst []byte, date Date, clock Time, zone string, zoned bool, style DateStyle) []byte {
 	year, bc := date.shownYear()
 	_, month, day := date.Civil()
 	dst = append(append(dst, weekdayNames[date.Weekday()][:3]...), ' ')
-	if set.DateStyle.Order == "DMY" {
+	if style.Order == "DMY" {
 		dst = append(appendPadded(dst, day, 2), ' ')
 		dst = append(dst, monthNames[month-1][:3]...)
 	} else {
 		dst = append(append(dst, monthNames[month-1][:3]...), ' ')
 		dst = appendPadded(dst, day, 2)
 	}
-	dst = appendClock(append(dst, ' '), clock)
+	dst = clock.Append(append(dst, ' '))
 	dst = appendPadded(append(dst, ' '), year, 4)
 	if zoned {
 		dst = append(append(dst, ' '), zone...)

@@ -1,8 +1,10 @@
-package value
+package temporal
 
 import (
 	"slices"
 	"strings"
+
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/pgtext"
 )
 
 // fieldKind is the lexical kind of a field in a date text.
@@ -34,7 +36,7 @@ func scanFields(s string) (fields []field, ok bool) {
 	s = strings.ToLower(s)
 	for at := 0; at < len(s); {
 		c := s[at]
-		if strings.IndexByte(spaces, c) >= 0 {
+		if strings.IndexByte(pgtext.Spaces, c) >= 0 {
 			at++
 			continue
 		}
@@ -143,7 +145,7 @@ func (sc *fieldScanner) word() field {
 func (sc *fieldScanner) signed() (field, bool) {
 	sign := sc.s[sc.at : sc.at+1]
 	sc.at++
-	sc.while(func(c byte) bool { return strings.IndexByte(spaces, c) >= 0 })
+	sc.while(func(c byte) bool { return strings.IndexByte(pgtext.Spaces, c) >= 0 })
 	sc.start = sc.at
 	kind := fieldZone
 	switch c := sc.peek(); {

@@ -1,9 +1,11 @@
-package value
+package temporal
 
 import (
 	"math"
 	"strconv"
 	"strings"
+
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/pgtext"
 )
 
 // clock parses hh:mm[:ss[.ffffff]].
@@ -37,7 +39,7 @@ func decodeClock(text string) (hour int64, minute, second int, micros int64, _ d
 	}
 	values := [3]int64{}
 	for _, part := range parts {
-		if part != "" && !allDigits(part) {
+		if part != "" && !pgtext.AllDigits(part) {
 			return 0, 0, 0, 0, dateBad
 		}
 	}
@@ -54,7 +56,7 @@ func decodeClock(text string) (hour int64, minute, second int, micros int64, _ d
 		}
 		values[i] = v
 	}
-	if values[1] > 59 || values[2] > 60 || micros > microsPerSecond {
+	if values[1] > 59 || values[2] > 60 || micros > MicrosPerSecond {
 		return 0, 0, 0, 0, dateOverflow
 	}
 	return values[0], int(values[1]), int(values[2]), micros, dateOK

@@ -1,4 +1,4 @@
-package value
+package timezone
 
 import (
 	"strconv"
@@ -9,9 +9,9 @@ import (
 	"unicode"
 )
 
-// zoneAbbreviations are PostgreSQL's default zone abbreviations with their offsets in minutes east
+// abbreviationList are PostgreSQL's default zone abbreviations with their offsets in minutes east
 // of UTC.
-const zoneAbbreviations = `acdt 630, acsst 630, acst 570, act -300, acwst 525, adt -180, aedt 660, aesst 660, aest 600, aft 270, akdt -480, 
+const abbreviationList = `acdt 630, acsst 630, acst 570, act -300, acwst 525, adt -180, aedt 660, aesst 660, aest 600, aft 270, akdt -480, 
 akst -540, almst 420, almt 360, amst 240, amt -240, anast 720, anat 720, arst -180, art -180, ast -240, awsst 540, 
 awst 480, azost 0, azot -60, azst 240, azt 240, bdst 120, bdt 360, bnt 480, bort 480, bot -240, bra -180, brst -120, 
 brt -180, bst 60, btt 360, cadt 630, cast 570, cct 480, cdt -300, cest 120, cet 60, cetdst 120, chadt 825, chast 765, 
@@ -31,39 +31,39 @@ xjt 360, yakst 540, yakt 540, yapt 600, yekst 360, yekt 300, z 0, zulu 0`
 
 var abbreviations = sync.OnceValue(func() map[string]int {
 	all := map[string]int{}
-	for _, entry := range strings.Split(strings.ReplaceAll(zoneAbbreviations, "\n", ""), ", ") {
+	for _, entry := range strings.Split(strings.ReplaceAll(abbreviationList, "\n", ""), ", ") {
 		name, minutes, _ := strings.Cut(entry, " ")
 		all[name], _ = strconv.Atoi(minutes)
 	}
 	return all
 })
 
-// LookupAbbreviation returns the offset of a zone abbreviation such as "msk", in lower case, in
+// Abbreviation returns the offset of a zone abbreviation such as "msk", in lower case, in
 // seconds east of UTC.
-func LookupAbbreviation(name string) (seconds int, ok bool) {
+func Abbreviation(name string) (seconds int, ok bool) {
 	minutes, ok := abbreviations()[name]
 	return minutes * 60, ok
 }
 
-// LookupZone returns a time zone by name in any case (Europe/Moscow), or by a POSIX rule (UTC+3,
+// Lookup returns a time zone by name in any case (Europe/Moscow), or by a POSIX rule (UTC+3,
 // <+03>-3, CET-1CEST,M3.5.0,M10.5.0/3, where east is negative). Its String is the name in the time
 // zone database, or the rule in upper case. It returns nil if there is none.
-func LookupZone(name string) *time.Location {
-	if zone := loadZone(name); zone != nil {
+func Lookup(name string) *time.Location {
+	if zone := load(name); zone != nil {
 		return zone
 	}
-	if zone := posixZone(strings.ToUpper(name)); zone != nil {
+	if zone := posix(strings.ToUpper(name)); zone != nil {
 		return zone
 	}
 	for _, spelled := range spellings(name) {
-		if zone := loadZone(spelled); zone != nil {
+		if zone := load(spelled); zone != nil {
 			return zone
 		}
 	}
 	return nil
 }
 
-func loadZone(name string) *time.Location {
+func load(name string) *time.Location {
 	if name == "" || strings.EqualFold(name, "local") {
 		return nil
 	}
@@ -74,8 +74,8 @@ func loadZone(name string) *time.Location {
 	return zone
 }
 
-// oddZones are the zone names with irregular capitalization.
-var oddZones = strings.Fields(`Africa/Dar_es_Salaam America/Argentina/ComodRivadavia America/Knox_IN America/Port-au-Prince
+// irregular are the zone names with irregular capitalization.
+var irregular = strings.Fields(`Africa/Dar_es_Salaam America/Argentina/ComodRivadavia America/Knox_IN America/Port-au-Prince
 America/Port_of_Spain Antarctica/DumontDUrville Antarctica/McMurdo Australia/ACT Australia/LHI Australia/NSW Brazil/DeNoronha
 Chile/EasterIsland Europe/Isle_of_Man GB-Eire Mexico/BajaNorte Mexico/BajaSur`)
 
@@ -85,9 +85,9 @@ func spellings(name string) []string {
 	if area, place, ok := strings.Cut(all[0], "/"); ok {
 		all = append(all, area+"/"+capitalised(place), capitalised(area)+"/"+place) // US/Pacific, Etc/GMT+3
 	}
-	for _, odd := range oddZones {
-		if strings.EqualFold(odd, name) {
-			return []string{odd}
+	for _, spelled := range irregular {
+		if strings.EqualFold(spelled, name) {
+			return []string{spelled}
 		}
 	}
 	return all
@@ -106,8 +106,8 @@ func capitalised(name string) string {
 	}, name)
 }
 
-// isFixed reports whether the offset of a zone has never changed.
-func isFixed(zone *time.Location) bool {
+// IsFixed reports whether the offset of a zone has never changed.
+func IsFixed(zone *time.Location) bool {
 	_, first := time.Date(1900, 1, 1, 0, 0, 0, 0, zone).Zone()
 	for year := 1901; year < 2038; year++ {
 		for _, month := range []time.Month{time.January, time.July} {

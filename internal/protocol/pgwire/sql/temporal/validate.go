@@ -1,4 +1,6 @@
-package value
+package temporal
+
+import "fiveways.dev/fiveways/internal/protocol/pgwire/sql/timezone"
 
 // validate normalizes the year and checks the combination of fields.
 func (m *moment) validate() dateError {
@@ -31,7 +33,7 @@ func (m *moment) validateTime() dateError {
 		return dateOverflow
 	case m.mask&maskTime != maskTime:
 		return dateBad
-	case m.zone != nil && m.mask&maskDate != maskDate && !isFixed(m.zone):
+	case m.zone != nil && m.mask&maskDate != maskDate && !timezone.IsFixed(m.zone):
 		return dateBad // without a date the zone's offset is unknown
 	}
 	return dateOK
@@ -59,12 +61,12 @@ func (m *moment) validateDate() dateError {
 	if m.mask&maskMonth != 0 && (m.month < 1 || m.month > 12) || m.mask&maskDay != 0 && (m.day < 1 || m.day > 31) {
 		return dateOrderOverflow
 	}
-	if m.mask&maskDate == maskDate && m.day > daysIn(m.year, m.month) {
+	if m.mask&maskDate == maskDate && m.day > DaysIn(m.year, m.month) {
 		return dateOverflow
 	}
 	return dateOK
 }
 
 func (m *moment) clockMicros() int64 {
-	return int64(m.hour)*microsPerHour + int64(m.minute)*microsPerMinute + int64(m.second)*microsPerSecond + m.micros
+	return int64(m.hour)*MicrosPerHour + int64(m.minute)*MicrosPerMinute + int64(m.second)*MicrosPerSecond + m.micros
 }

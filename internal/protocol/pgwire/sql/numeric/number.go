@@ -1,4 +1,4 @@
-package value
+package numeric
 
 import (
 	"math"
@@ -7,15 +7,16 @@ import (
 	"strings"
 
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/pgtext"
 )
 
-// Numeric is a value of the type numeric: a decimal with an explicit number of digits after the
+// Number is a value of the type numeric: a decimal with an explicit number of digits after the
 // decimal point. The zero value is 0. It is immutable.
 //
 // The digits are a math/big.Int. PostgreSQL's rules for the number of digits after the decimal
 // point are implemented here, because no library has them. Only the logarithm and the exponential
-// function come from a library (numeric_math.go).
-type Numeric struct {
+// function come from a library (logarithm.go).
+type Number struct {
 	unscaled *big.Int // nil: 0
 	scale    int32    // digits after the decimal point, at least 0
 	special  special
@@ -32,9 +33,9 @@ const (
 
 // Special values.
 var (
-	NaN         = Numeric{special: notANumber}
-	Infinity    = Numeric{special: plusInfinity}
-	NegInfinity = Numeric{special: minusInfinity}
+	NaN         = Number{special: notANumber}
+	Infinity    = Number{special: plusInfinity}
+	NegInfinity = Number{special: minusInfinity}
 )
 
 // Limits of the type.
@@ -60,12 +61,17 @@ func pow10(n int32) *big.Int {
 	return new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(n)), nil)
 }
 
-// NumericFromInt returns n.
-func NumericFromInt(n int64) Numeric { return Numeric{unscaled: big.NewInt(n)} }
+// FromInt returns n.
+func FromInt(n int64) Number { return Number{unscaled: big.NewInt(n)} }
 
-// NumericFromFloat converts f with the digits that PostgreSQL uses for a number of type t, Float8
-// or Float4.
-func NumericFromFloat(f float64, t *Type) Numeric {
+// Significant digits with which PostgreSQL converts a float4 and a float8.
+const (
+	Float4Digits = 6
+	Float8Digits = 15
+)
+
+// FromFloat converts f, rounded to a number of significant digits.
+func FromFloat(f float64, digits int) Number {
 	switch {
 	case math.IsNaN(f):
 		return NaN
@@ -74,15 +80,11 @@ func NumericFromFloat(f float64, t *Type) Numeric {
 	case math.IsInf(f, -1):
 		return NegInfinity
 	}
-	digits := 15
-	if t == Float4 {
-		digits = 6
-	}
-	n, _ := ParseNumeric(strconv.FormatFloat(f, 'g', digits, 64)) // always within the range of numeric
+	n, _ := Parse(strconv.FormatFloat(f, 'g', digits, 64)) // always within the range of numeric
 	return n
 }
 
-func (n Numeric) int() *big.Int {
+func (n Number) int() *big.Int {
 	if n.unscaled == nil {
 		return zero
 	}
@@ -90,13 +92,16 @@ func (n Numeric) int() *big.Int {
 }
 
 // IsNaN reports whether n is NaN.
-func (n Numeric) IsNaN() bool { return n.special == notANumber }
+func (n Number) IsNaN() bool { return n.special == notANumber }
 
 // IsInf reports whether n is infinity or -infinity.
-func (n Numeric) IsInf() bool { return n.special >= plusInfinity }
+func (n Number) IsInf() bool { return n.special >= plusInfinity }
+
+// IsSpecial reports whether n is NaN or an infinity.
+func (n Number) IsSpecial() bool { return n.special != finite }
 
 // Sign returns -1, 0 or 1. It returns 0 for NaN.
-func (n Numeric) Sign() int {
+func (n Number) Sign() int {
 	switch n.special {
 	case plusInfinity:
 		return 1
@@ -107,22 +112,26 @@ func (n Numeric) Sign() int {
 }
 
 // Scale returns the number of digits after the decimal point.
-func (n Numeric) Scale() int { return int(n.scale) }
+func (n Number) Scale() int { return int(n.scale) }
 
 // check returns an error if n is out of range.
-func (n Numeric) check() (Numeric, error) {
+func (n Number) check() (Number, error) {
 	if n.scale > maxScale || n.digits()-n.scale > maxIntegerDigits {
-		return Numeric{}, errNumericOverflow()
+		return Number{}, errOverflow()
 	}
 	return n, nil
 }
 
-func errNumericOverflow() error {
+func errOverflow() error {
 	return pgerror.New(pgerror.NumericOutOfRange, "value overflows numeric format")
 }
 
+func errSyntax(s string) error {
+	return pgerror.New(pgerror.InvalidText, "invalid input syntax for type numeric: \"%s\"", s)
+}
+
 // digits returns the number of decimal digits of the unscaled value, or 0 for 0.
-func (n Numeric) digits() int32 {
+func (n Number) digits() int32 {
 	i := n.int()
 	if i.Sign() == 0 {
 		return 0
@@ -143,12 +152,12 @@ func (n Numeric) digits() int32 {
 	return count
 }
 
-// ParseNumeric parses the text format.
-func ParseNumeric(s string) (Numeric, error) {
-	text := strings.Trim(s, " \t\n\v\f\r")
+// Parse parses the text format.
+func Parse(s string) (Number, error) {
+	text := strings.Trim(s, pgtext.Spaces)
 	body := strings.TrimLeft(text, "+-")
 	if len(text)-len(body) > 1 || body == "" {
-		return Numeric{}, badText(NumericType, s)
+		return Number{}, errSyntax(s)
 	}
 	negative := text[0] == '-'
 	switch strings.ToLower(body) {
@@ -164,7 +173,7 @@ func ParseNumeric(s string) (Numeric, error) {
 	}
 	digits, exponent, ok := splitDecimal(body)
 	if !ok {
-		return Numeric{}, badText(NumericType, s)
+		return Number{}, errSyntax(s)
 	}
 	whole, fraction, _ := strings.Cut(digits, ".")
 	return assemble(negative, whole+fraction, int64(len(fraction))-exponent)
@@ -176,33 +185,24 @@ func splitDecimal(s string) (digits string, exponent int64, ok bool) {
 	if i := strings.IndexAny(s, "eE"); i >= 0 {
 		digits = s[:i]
 		power := s[i+1:]
-		if !allDigits(strings.TrimLeft(power, "+-")) || len(power) > 1 && strings.ContainsAny(power[1:], "+-") {
+		if !pgtext.AllDigits(strings.TrimLeft(power, "+-")) || len(power) > 1 && strings.ContainsAny(power[1:], "+-") {
 			return "", 0, false
 		}
 		exponent, _ = strconv.ParseInt(power, 10, 64) // out of range: the nearest int64
 		exponent = min(max(exponent, math.MinInt32), math.MaxInt32)
 	}
 	whole, fraction, _ := strings.Cut(digits, ".")
-	return digits, exponent, whole+fraction != "" && allDigits(whole+fraction)
-}
-
-func allDigits(s string) bool {
-	for i := range len(s) {
-		if s[i] < '0' || s[i] > '9' {
-			return false
-		}
-	}
-	return s != ""
+	return digits, exponent, whole+fraction != "" && pgtext.AllDigits(whole+fraction)
 }
 
 // assemble returns the number with the given digits and scale, which may be negative.
-func assemble(negative bool, digits string, scale int64) (Numeric, error) {
+func assemble(negative bool, digits string, scale int64) (Number, error) {
 	digits = strings.TrimLeft(digits, "0")
 	if scale > maxScale || scale < -math.MaxInt32/2 || digits != "" && int64(len(digits))-scale > maxIntegerDigits {
-		return Numeric{}, errNumericOverflow()
+		return Number{}, errOverflow()
 	}
 	if digits == "" {
-		return Numeric{scale: int32(max(scale, 0))}, nil
+		return Number{scale: int32(max(scale, 0))}, nil
 	}
 	i, _ := new(big.Int).SetString(digits, 10)
 	if scale < 0 {
@@ -212,11 +212,11 @@ func assemble(negative bool, digits string, scale int64) (Numeric, error) {
 	if negative {
 		i.Neg(i)
 	}
-	return Numeric{unscaled: i, scale: int32(scale)}, nil
+	return Number{unscaled: i, scale: int32(scale)}, nil
 }
 
 // Append appends the text format.
-func (n Numeric) Append(dst []byte) []byte {
+func (n Number) Append(dst []byte) []byte {
 	switch n.special {
 	case notANumber:
 		return append(dst, "NaN"...)
@@ -239,24 +239,23 @@ func (n Numeric) Append(dst []byte) []byte {
 	return append(append(append(dst, digits[:point]...), '.'), digits[point:]...)
 }
 
-func (n Numeric) String() string { return string(n.Append(nil)) }
+func (n Number) String() string { return string(n.Append(nil)) }
 
 // Float64 returns the nearest float8, or an error if n is out of range.
-func (n Numeric) Float64() (float64, error) {
-	return parseFloat(Float8, n.String())
+func (n Number) Float64() (float64, error) {
+	text := n.String()
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil || f == 0 && n.Sign() != 0 {
+		return 0, pgerror.New(pgerror.NumericOutOfRange, "\"%s\" is out of range for type double precision", text)
+	}
+	return f, nil
 }
 
-// Int64 rounds n to an integer. to is the type to name in an overflow error.
-func (n Numeric) Int64(to *Type) (int64, error) {
-	switch n.special {
-	case notANumber:
-		return 0, pgerror.New(pgerror.FeatureNotSupported, "cannot convert NaN to %s", to)
-	case plusInfinity, minusInfinity:
-		return 0, pgerror.New(pgerror.FeatureNotSupported, "cannot convert infinity to %s", to)
+// Int64 rounds n to an integer. ok is false if n is special or overflows 64 bits.
+func (n Number) Int64() (i int64, ok bool) {
+	if n.IsSpecial() {
+		return 0, false
 	}
-	i := n.Round(0).int()
-	if !i.IsInt64() || !FitsInt(to, i.Int64()) {
-		return 0, ErrOutOfRange(to)
-	}
-	return i.Int64(), nil
+	rounded := n.Round(0).int()
+	return rounded.Int64(), rounded.IsInt64()
 }
