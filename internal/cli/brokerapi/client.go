@@ -225,6 +225,14 @@ func (op *Client) Do(ctx context.Context, method, path string, in, out any) erro
 func (op *Client) DoWithin(ctx context.Context, patience time.Duration, method, path string, in, out any) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
+	err := op.do(ctx, method, path, in, out)
+	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return fmt.Errorf("the broker has not answered within %v; it may still do what it was asked", patience)
+	}
+	return err
+}
+
+func (op *Client) do(ctx context.Context, method, path string, in, out any) error {
 	w, err := op.Send(ctx, method, path, in)
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"time"
 
 	"fiveways.dev/fiveways/internal/cli/brokerapi"
 	"fiveways.dev/fiveways/internal/cli/display"
@@ -54,6 +55,9 @@ func definitionsExport() *cobra.Command {
 	return cmd
 }
 
+// importPatience is how long the broker may take for a file with many users or policies.
+const importPatience = time.Hour
+
 func definitionsImport() *cobra.Command {
 	var vhost string
 	cmd := brokerapi.Command(&cobra.Command{
@@ -67,7 +71,7 @@ func definitionsImport() *cobra.Command {
 		if !json.Valid(in) {
 			return fmt.Errorf("%w: %s contains no JSON", exitcode.ErrUsage, args[0])
 		}
-		return op.Do(cmd.Context(), http.MethodPost, definitionsPath(vhost), json.RawMessage(in), nil)
+		return op.DoWithin(cmd.Context(), importPatience, http.MethodPost, definitionsPath(vhost), json.RawMessage(in), nil)
 	})
 	cmd.Flags().StringVar(&vhost, "vhost", "", "into this virtual host, from a file that was exported with --vhost")
 	return cmd

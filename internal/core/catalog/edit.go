@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"slices"
 
 	"fiveways.dev/fiveways/internal/core/failure"
@@ -18,7 +19,7 @@ type Edit struct {
 	rights *Rights // nil in replay
 	table  *routing.Table
 
-	Made  []*Queue          // new, including buffers
+	Made  []*Queue          // new, including buffers, by id
 	Ended []*Queue          // deleted, including buffers
 	Kept  []*Queue          // implicit queues that became explicit
 	Bound []routing.Binding // new bindings
@@ -30,6 +31,7 @@ type Edit struct {
 	// log.
 	Durable bool
 
+	declared   int64 // how many of Made are not buffers
 	parameters []*ParameterFact
 	facts      []byte
 }
@@ -121,6 +123,7 @@ func (e *Edit) build(f *queueFact) *Queue {
 func (e *Edit) addQueue(q *Queue) {
 	e.state.engine.Build(q)
 	e.Made = append(e.Made, q)
+	e.declared++
 	e.table = e.table.AddQueue(q.Name, routing.QueueID(q.ID))
 }
 
@@ -167,10 +170,8 @@ func (e *Edit) removeExchange(name string) (removed []routing.Binding, err error
 
 // queueByID finds a queue, including those that this change adds.
 func (e *Edit) queueByID(id uint64) (*Queue, bool) {
-	for _, q := range e.Made {
-		if q.ID == id {
-			return q, true
-		}
+	if i, ok := slices.BinarySearchFunc(e.Made, id, func(q *Queue, id uint64) int { return cmp.Compare(q.ID, id) }); ok {
+		return e.Made[i], true
 	}
 	return e.state.Queue(id)
 }
@@ -222,13 +223,7 @@ func (e *Edit) Usable(name string) (*Queue, error) {
 
 // roomForQueue returns an error if the queue limit of the virtual host is reached.
 func (e *Edit) roomForQueue(name string) error {
-	more := int64(0)
-	for _, q := range e.Made {
-		if q.Buffer == nil {
-			more++
-		}
-	}
-	if n := e.v.Limit(LimitQueues); n >= 0 && e.v.queues.Load()+more >= n {
+	if n := e.v.Limit(LimitQueues); n >= 0 && e.v.queues.Load()+e.declared >= n {
 		return &failure.Error{Err: failure.ErrQueueLimit, Kind: "queue", Name: name, VHost: e.v.Name, Current: n}
 	}
 	return nil

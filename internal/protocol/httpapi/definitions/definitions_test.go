@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"fiveways.dev/fiveways/internal/broker"
 	"fiveways.dev/fiveways/internal/core/catalog"
@@ -241,5 +242,27 @@ func TestBrowser(t *testing.T) {
 	a.ServeHTTP(w, httptest.NewRequest("GET", "/api/definitions?download=my%20broker.json", nil))
 	if got := w.Header().Get("Content-Disposition"); got != `attachment; filename="my broker.json"` || !strings.Contains(w.Body.String(), "uploaded") {
 		t.Errorf("%s %s", got, w.Body)
+	}
+}
+
+// timed is a writer that records the deadline of its answer.
+type timed struct {
+	*httptest.ResponseRecorder
+	deadline time.Time
+}
+
+func (w *timed) SetWriteDeadline(t time.Time) error {
+	w.deadline = t
+	return nil
+}
+
+// Passwords are hashed slowly: with a thousand of them an import takes about a minute, which is the
+// timeout of other answers.
+func TestImportMayTakeLong(t *testing.T) {
+	_, a := openAPI(t, resttest.Quiet, Options{})
+	w := &timed{ResponseRecorder: httptest.NewRecorder()}
+	a.ServeHTTP(w, httptest.NewRequest("POST", "/api/definitions", strings.NewReader(`{"users":[{"name":"alice","password":"secret","tags":""}]}`)))
+	if left := time.Until(w.deadline); w.Code != http.StatusNoContent || left < 30*time.Minute {
+		t.Errorf("%d %s, written within %v", w.Code, w.Body, left)
 	}
 }

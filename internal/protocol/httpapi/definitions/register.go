@@ -8,6 +8,7 @@ import (
 	"mime"
 	"net/http"
 	"strings"
+	"time"
 
 	"fiveways.dev/fiveways/internal/broker"
 	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
@@ -63,6 +64,10 @@ func (d *definitions) answer(w http.ResponseWriter, r *http.Request, f *File, er
 	rest.Write(w, http.StatusOK, f)
 }
 
+// patience is how long an import may take: each password of a user is hashed slowly, and each policy
+// is compared with each queue.
+const patience = time.Hour
+
 // take imports the file in a request into one virtual host or, if vhost is "", into the whole
 // broker.
 func (d *definitions) take(r *http.Request, vhost string) (rest.Answer, error) {
@@ -74,6 +79,7 @@ func (d *definitions) take(r *http.Request, vhost string) (rest.Answer, error) {
 	if err := json.NewDecoder(body).Decode(&f); err != nil {
 		return rest.Answer{}, unparsed(rest.Unreadable(err))
 	}
+	rest.CallerOf(r.Context()).TakesTime(patience)
 	l := loader{b: d.Broker, log: d.Log, check: d.o.CheckPolicy}
 	return rest.Answer{Status: http.StatusNoContent}, unfit(l.load(&f, vhost))
 }
