@@ -74,6 +74,20 @@ func sortBindings(all []BindSpec) {
 	})
 }
 
+// BindingsWith returns the bindings with an argument, except those from the default exchange.
+func (r *Rights) BindingsWith(arg string) (all []BindSpec) {
+	for b := range r.in.Table().Bindings() {
+		if _, has := b.Args.Get(arg); !has {
+			continue
+		}
+		if spec, ok := r.bindSpec(&b); ok {
+			all = append(all, spec)
+		}
+	}
+	sortBindings(all)
+	return all
+}
+
 // BindingsFrom returns the bindings whose source is an exchange; none for the default exchange.
 func (r *Rights) BindingsFrom(exchange string) (all []BindSpec) {
 	for b := range r.in.Table().BindingsFrom(exchange) {

@@ -171,9 +171,9 @@ type subscriber struct {
 // subscribers returns the consumers of a queue, default first.
 func (s *Session) subscribers(queueName string) []subscriber {
 	all := []subscriber{{name: defaultConsumer}}
-	for _, b := range s.own.ListBindings() {
+	for _, b := range s.own.BindingsFrom(queueName) {
 		name, ok := strings.CutPrefix(b.Destination, queueName+".")
-		if b.Source != queueName || b.ToExchange || !ok || isTemporary(b.Destination) || s.hidden(consumerKind+b.Destination) {
+		if b.ToExchange || !ok || isTemporary(b.Destination) || s.hidden(consumerKind+b.Destination) {
 			continue
 		}
 		text, _ := b.Args.Get(selectorArg)
@@ -198,8 +198,8 @@ func (s *Session) triggers() (all []trigger) {
 			all = append(all, t)
 		}
 	}
-	for _, b := range s.own.ListBindings() {
-		if _, ok := b.Args.Get(triggerArg); ok && isTemporary(b.Destination) {
+	for _, b := range s.own.BindingsWith(triggerArg) {
+		if isTemporary(b.Destination) {
 			text, _ := b.Args.Get(selectorArg)
 			selector, _ := text.(string)
 			all = append(all, trigger{b.Source, b.Destination, selector})
