@@ -81,5 +81,5 @@ func (c *Condition) Holds(env *expr.Env, row []value.Datum) (bool, error) {
 	copy(slots[c.base:], row)
 	env.Rows = inside
 	defer func() { env.Rows = around }()
-	return holds(c.cond, env)
+	return expr.Holds(c.cond, env)
 }

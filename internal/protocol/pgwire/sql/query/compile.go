@@ -60,16 +60,6 @@ func (l *level) condition(n *pg.Node, c clause) (expr.Expr, error) {
 	return l.in(c, func(x *expr.Compiler) (expr.Expr, error) { return x.CompileBool(n, c.name) })
 }
 
-// holds reports whether a condition is true. NULL is not true.
-func holds(e expr.Expr, env *expr.Env) (bool, error) {
-	d, err := e.Eval(env)
-	if err != nil {
-		return false, err
-	}
-	b, _ := d.(bool)
-	return b, nil
-}
-
 // isKnown is the Known hook of the compiler. It returns the slot of a grouping expression, which is
 // not computed again.
 func (l *level) isKnown(n *pg.Node) expr.Expr {

@@ -94,7 +94,7 @@ func (c *conflict) settle(env *expr.Env, row []value.Datum) (stored []value.Datu
 	env.Rows = inside
 	defer func() { env.Rows = around }()
 	if c.where != nil {
-		if ok, err := holds(c.where, env); err != nil || !ok {
+		if ok, err := expr.Holds(c.where, env); err != nil || !ok {
 			return nil, true, err
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/query/exec"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/schema"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/tree"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
@@ -22,7 +23,7 @@ import (
 // rows that are not wanted, too, and what is volatile must run for them.
 func (l *level) deferred(q query, n *pg.SelectStmt) []bool {
 	s, ok := q.(*selectQuery)
-	if !ok || s.limits != (limits{}) || !slices.ContainsFunc(s.out, hasSublink) || slices.ContainsFunc(n.TargetList, l.volatileTree) {
+	if !ok || s.limits != (exec.Limits{}) || !slices.ContainsFunc(s.out, hasSublink) || slices.ContainsFunc(n.TargetList, l.volatileTree) {
 		return nil
 	}
 	columns := make([]bool, len(s.out))
@@ -77,7 +78,7 @@ func (s *queryScan) runIf(env *expr.Env, wanted func() (bool, error), emit func(
 	}
 	return s.q.(*selectQuery).runIf(env, s.deferred, func(row []value.Datum) (bool, error) {
 		put(row)
-		if ok, err := allHold(s.conds, env); err != nil || !ok || wanted == nil {
+		if ok, err := expr.AllHold(s.conds, env); err != nil || !ok || wanted == nil {
 			return ok, err
 		}
 		return wanted()
@@ -97,10 +98,10 @@ func (r *joinRun) readLeft() error {
 	}
 	return s.runIf(r.env, func() (found bool, err error) {
 		err = r.partners(func() error {
-			if found, err = allHold(on, r.env); err != nil || !found {
+			if found, err = expr.AllHold(on, r.env); err != nil || !found {
 				return err
 			}
-			return errStop
+			return exec.ErrStop
 		})
 		if found {
 			return true, nil

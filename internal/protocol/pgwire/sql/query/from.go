@@ -9,6 +9,7 @@ import (
 
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/query/exec"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/schema"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
@@ -178,24 +179,7 @@ func (s *relationScan) run(env *expr.Env, emit func() error) error {
 	if err != nil {
 		return err
 	}
-	return eachRow(env, rows, emit, func(row []value.Datum) { copy(env.Rows[0][s.base:s.base+len(s.used)], row) })
-}
-
-// eachRow calls take and emit for each row, until the statement is canceled.
-func eachRow(env *expr.Env, rows iter.Seq2[[]value.Datum, error], emit func() error, take func([]value.Datum)) error {
-	for row, err := range rows {
-		if err == nil {
-			err = env.Ctx.Err()
-		}
-		if err != nil {
-			return err
-		}
-		take(row)
-		if err := emit(); err != nil {
-			return err
-		}
-	}
-	return nil
+	return exec.EachRow(env, rows, emit, func(row []value.Datum) { copy(env.Rows[0][s.base:s.base+len(s.used)], row) })
 }
 
 // queryScan reads the rows of a subquery.

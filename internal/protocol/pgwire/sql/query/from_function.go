@@ -1,36 +1,22 @@
 package query
 
 import (
-	"iter"
-
 	pg "github.com/pganalyze/pg_query_go/v6"
 
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/query/exec"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/tree"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
-// functionScan reads functions in FROM. Several functions are read in parallel (ROWS FROM).
-type functionScan struct {
-	calls      []*functionCall
-	base       int
-	ordinality int // the slot of the row number; -1 none
-}
+// functionScan reads functions in FROM.
+type functionScan struct{ exec.Calls }
 
-// functionCall is one function in FROM: a set-returning function, or any expression, which returns
-// one row.
-type functionCall struct {
-	fn     *expr.Function
-	args   []expr.Expr
-	scalar expr.Expr // used instead of fn
-	base   int
-	width  int
-	spread bool // the value is a row that is expanded into the columns
-}
+func (s *functionScan) run(env *expr.Env, emit func() error) error { return s.Run(env, emit) }
 
 func (l *level) fromFunction(n *pg.RangeFunction) (source, *namespace, error) {
-	s := &functionScan{ordinality: -1}
+	s := &functionScan{exec.Calls{Ordinality: -1}}
 	var fields []value.Field
 	name := ""
 	var whole *value.Type
@@ -44,35 +30,35 @@ func (l *level) fromFunction(n *pg.RangeFunction) (source, *namespace, error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		s.calls = append(s.calls, call)
+		s.List = append(s.List, call)
 		called := tree.ColumnName(parts[0])
 		if i == 0 {
 			name = called
 		}
 		if fs == nil {
-			fs = []value.Field{{Name: called, Type: call.typ()}}
+			fs = []value.Field{{Name: called, Type: callType(call)}}
 			if n.Alias != nil && len(functions) == 1 {
 				fs[0].Name = n.Alias.Aliasname
 			}
 		} else if len(functions) == 1 && !n.Ordinality {
-			whole = call.typ()
+			whole = callType(call)
 		}
-		call.width = len(fs)
+		call.Width = len(fs)
 		fields = append(fields, fs...)
 	}
 	if n.Ordinality {
 		fields = append(fields, value.Field{Name: "ordinality", Type: value.Int8})
 	}
-	s.base = l.slot(len(fields))
-	at := s.base
-	for _, c := range s.calls {
-		c.base = at
-		at += c.width
+	s.Base = l.slot(len(fields))
+	at := s.Base
+	for _, c := range s.List {
+		c.Base = at
+		at += c.Width
 	}
 	if n.Ordinality {
-		s.ordinality = at
+		s.Ordinality = at
 	}
-	ns, err := l.bring(n.Alias, name, "", fields, s.base, nil)
+	ns, err := l.bring(n.Alias, name, "", fields, s.Base, nil)
 	if err == nil && whole != nil && whole.Kind == 'c' {
 		ns.items[0].typ = whole
 	}
@@ -98,16 +84,16 @@ func unnestEach(functions []*pg.Node) (all []*pg.Node) {
 	return all
 }
 
-func (c *functionCall) typ() *value.Type {
-	if c.fn != nil {
-		return c.fn.Returns
+func callType(c *exec.Call) *value.Type {
+	if c.Fn != nil {
+		return c.Fn.Returns
 	}
-	return c.scalar.Type()
+	return c.Scalar.Type()
 }
 
 // functionCall plans one call. fields is nil for a function that returns one plain column.
-func (l *level) functionCall(n *pg.Node) (*functionCall, []value.Field, error) {
-	call := &functionCall{}
+func (l *level) functionCall(n *pg.Node) (*exec.Call, []value.Field, error) {
+	call := &exec.Call{}
 	in := clause{name: "functions in FROM", sets: true}
 	before := len(l.sets)
 	e, err := l.compileText(n, in)
@@ -117,18 +103,18 @@ func (l *level) functionCall(n *pg.Node) (*functionCall, []value.Field, error) {
 	l.noteLateral()
 	if made := l.sets[before:]; len(made) > 0 {
 		ref, ok := e.(*slotRef)
-		if !ok || ref.slot != made[len(made)-1].slot || len(made) > 1 {
+		if !ok || ref.slot != made[len(made)-1].Slot || len(made) > 1 {
 			return nil, nil, pgerror.New(pgerror.FeatureNotSupported, "set-returning functions must appear at top level of FROM").
 				At(l.p.Text, expr.Location(n))
 		}
 		set := made[0]
 		l.sets = l.sets[:before]
-		call.fn, call.args = set.fn, set.args
-		return call, resultFields(set.fn), nil
+		call.Fn, call.Args = set.Fn, set.Args
+		return call, resultFields(set.Fn), nil
 	}
-	call.scalar = e
+	call.Scalar = e
 	if fields := e.Type().Fields; len(fields) > 0 {
-		call.spread = true
+		call.Spread = true
 		return call, fields, nil
 	}
 	return call, nil, nil
@@ -141,128 +127,4 @@ func resultFields(fn *expr.Function) []value.Field {
 		return fn.Columns
 	}
 	return fn.Returns.Fields
-}
-
-// arguments evaluates the arguments of a call. none reports whether a strict function has a NULL
-// argument.
-func arguments(fn *expr.Function, args []expr.Expr, env *expr.Env) (vals []value.Datum, none bool, err error) {
-	vals, null, err := expr.EvalArgs(env, args)
-	return vals, null && fn.Strict, err
-}
-
-// rows returns the rows of a call, each as wide as its columns.
-func (c *functionCall) rows(env *expr.Env) (iter.Seq2[[]value.Datum, error], error) {
-	if c.fn != nil {
-		args, none, err := arguments(c.fn, c.args, env)
-		if err != nil {
-			return nil, err
-		}
-		if none {
-			return func(func([]value.Datum, error) bool) {}, nil
-		}
-		return c.fn.Rows(env, args), nil
-	}
-	d, err := c.scalar.Eval(env)
-	if err != nil {
-		return nil, err
-	}
-	row := []value.Datum{d}
-	if c.spread {
-		row = make([]value.Datum, c.width)
-		if r, ok := d.(value.Record); ok {
-			copy(row, r)
-		}
-	}
-	return func(yield func([]value.Datum, error) bool) { yield(row, nil) }, nil
-}
-
-func (s *functionScan) run(env *expr.Env, emit func() error) error {
-	if len(s.calls) > 1 {
-		return s.runTogether(env, emit)
-	}
-	c := s.calls[0]
-	rows, err := c.rows(env)
-	if err != nil {
-		return err
-	}
-	n := int64(0)
-	for row, err := range rows {
-		if err == nil {
-			err = env.Ctx.Err()
-		}
-		if err != nil {
-			return err
-		}
-		copy(env.Rows[0][c.base:c.base+c.width], row)
-		if n++; s.ordinality >= 0 {
-			env.Rows[0][s.ordinality] = n
-		}
-		if err := emit(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// runTogether implements ROWS FROM (f(), g()). Shorter results are padded with NULLs.
-func (s *functionScan) runTogether(env *expr.Env, emit func() error) error {
-	var all []iter.Seq2[[]value.Datum, error]
-	for _, c := range s.calls {
-		rows, err := c.rows(env)
-		if err != nil {
-			return err
-		}
-		all = append(all, rows)
-	}
-	n := int64(0)
-	return inStep(all, func(rows [][]value.Datum) error {
-		for i, c := range s.calls {
-			place := env.Rows[0][c.base : c.base+c.width]
-			clear(place)
-			copy(place, rows[i])
-		}
-		if n++; s.ordinality >= 0 {
-			env.Rows[0][s.ordinality] = n
-		}
-		return emit()
-	})
-}
-
-// inStep reads the sequences in parallel until all are exhausted. Exhausted sequences contribute
-// nil.
-func inStep(all []iter.Seq2[[]value.Datum, error], emit func(rows [][]value.Datum) error) error {
-	type puller struct {
-		next func() ([]value.Datum, error, bool)
-		done bool
-	}
-	pullers := make([]puller, len(all))
-	for i, seq := range all {
-		next, stop := iter.Pull2(seq)
-		defer stop()
-		pullers[i].next = next
-	}
-	rows := make([][]value.Datum, len(all))
-	for {
-		some := false
-		for i := range pullers {
-			p := &pullers[i]
-			rows[i] = nil
-			if p.done {
-				continue
-			}
-			row, err, ok := p.next()
-			if err != nil {
-				return err
-			}
-			if p.done = !ok; ok {
-				rows[i], some = row, true
-			}
-		}
-		if !some {
-			return nil
-		}
-		if err := emit(rows); err != nil {
-			return err
-		}
-	}
 }

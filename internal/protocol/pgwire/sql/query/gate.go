@@ -62,16 +62,6 @@ func rowless(cond expr.Expr, admit func(*sublink) bool) bool {
 	return free
 }
 
-// allHold reports whether all conditions are true.
-func allHold(conds []expr.Expr, env *expr.Env) (bool, error) {
-	for _, cond := range conds {
-		if ok, err := holds(cond, env); err != nil || !ok {
-			return false, err
-		}
-	}
-	return true, nil
-}
-
 // neverHold reports whether constants and parameters alone make one of the conditions false or NULL
 // for every row.
 func neverHold(conds []expr.Expr, env *expr.Env) bool {
@@ -100,7 +90,7 @@ func (q *selectQuery) open(env *expr.Env) (bool, error) {
 	if q.unread(env) {
 		return false, nil
 	}
-	if ok, err := allHold(q.gates, env); err != nil || !ok {
+	if ok, err := expr.AllHold(q.gates, env); err != nil || !ok {
 		return false, err
 	}
 	for _, gate := range q.merged {
@@ -117,8 +107,8 @@ func (q *selectQuery) unread(env *expr.Env) bool {
 }
 
 func (q *selectQuery) none(env *expr.Env) bool {
-	if q.group != nil && len(q.group.keys) == 0 { // an empty input is a group too
-		return q.group.having != nil && neverHold([]expr.Expr{q.group.having}, env)
+	if q.group != nil && len(q.group.Keys) == 0 { // an empty input is a group too
+		return q.group.Having != nil && neverHold([]expr.Expr{q.group.Having}, env)
 	}
 	return q.unread(env)
 }

@@ -6,6 +6,7 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/query/exec"
 )
 
 // mergedGate is a gate in a subquery or at a join whose rows are required for any result of the
@@ -23,7 +24,7 @@ func (g *mergedGate) holds(env *expr.Env) (bool, error) {
 	for _, f := range g.inside {
 		_, _, env.Rows = f.push(env)
 	}
-	return holds(g.cond, env)
+	return expr.Holds(g.cond, env)
 }
 
 // merge collects the merged gates of a query that is otherwise planned, and the parts that are
@@ -103,7 +104,7 @@ func (m *merger) join(j *join) {
 // query visits a subquery that PostgreSQL would merge with the enclosing query.
 func (m *merger) query(in query) {
 	q, ok := in.(*selectQuery)
-	if !ok || q.group != nil || q.distinct || q.limits != (limits{}) || len(q.windows)+len(q.sets)+len(q.on)+len(q.order) > 0 {
+	if !ok || q.group != nil || q.distinct || q.limits != (exec.Limits{}) || len(q.windows)+len(q.sets)+len(q.on)+len(q.order) > 0 {
 		return
 	}
 	m.inside = append(m.inside, q.l.frame)

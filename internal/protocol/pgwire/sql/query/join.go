@@ -46,7 +46,7 @@ type joinRun struct {
 }
 
 func (j *join) run(env *expr.Env, emit func() error) error {
-	if ok, err := allHold(j.gates, env); err != nil || !ok || j.none(env) {
+	if ok, err := expr.AllHold(j.gates, env); err != nil || !ok || j.none(env) {
 		return err
 	}
 	r := &joinRun{join: j, env: env, emit: emit, lone: j.lonely(env)}
@@ -70,7 +70,7 @@ func (j *join) outerLeft() bool {
 func (r *joinRun) leftRow() error {
 	found := false
 	pair := func() error {
-		if ok, err := allHold(r.on, r.env); err != nil || !ok {
+		if ok, err := expr.AllHold(r.on, r.env); err != nil || !ok {
 			return err
 		}
 		found = true
@@ -140,7 +140,7 @@ func (r *joinRun) partners(pair func() error) error {
 
 // note is pair, and records that the right row found a partner.
 func (r *joinRun) note(i int, pair func() error) error {
-	if ok, err := allHold(r.on, r.env); err != nil || !ok {
+	if ok, err := expr.AllHold(r.on, r.env); err != nil || !ok {
 		return err
 	}
 	r.matched[i] = true
@@ -222,7 +222,7 @@ type filter struct {
 
 func (f *filter) run(env *expr.Env, emit func() error) error {
 	return f.in.run(env, func() error {
-		if ok, err := holds(f.cond, env); err != nil || !ok {
+		if ok, err := expr.Holds(f.cond, env); err != nil || !ok {
 			return err
 		}
 		return emit()

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/query/exec"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/schema"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
@@ -30,9 +31,9 @@ func (l *level) keepScans(in source, again bool) source {
 			return l.keptScan(s, s.base, s.self+1)
 		}
 	case *functionScan:
-		if again && slices.ContainsFunc(s.calls, (*functionCall).volatile) && !slices.ContainsFunc(s.calls, (*functionCall).looksOut) {
-			last := s.calls[len(s.calls)-1]
-			return l.keptScan(s, s.base, max(last.base+last.width, s.ordinality+1))
+		if again && slices.ContainsFunc(s.List, volatileCall) && !slices.ContainsFunc(s.List, callLooksOut) {
+			last := s.List[len(s.List)-1]
+			return l.keptScan(s, s.Base, max(last.Base+last.Width, s.Ordinality+1))
 		}
 	}
 	return in
@@ -56,23 +57,23 @@ func volatileOutput(in query) bool {
 	case *selectQuery:
 		return slices.ContainsFunc(q.out, volatileBesideSublinks) ||
 			slices.ContainsFunc(q.before, func(c computed) bool { return volatileBesideSublinks(c.e) }) ||
-			slices.ContainsFunc(q.sets, func(s *rowSet) bool { return s.fn != nil && s.fn.Volatility == expr.Volatile })
+			slices.ContainsFunc(q.sets, func(s *exec.RowSet) bool { return s.Fn != nil && s.Fn.Volatility == expr.Volatile })
 	case *setQuery:
 		return volatileOutput(q.left) || volatileOutput(q.right)
 	}
 	return false
 }
 
-func (c *functionCall) volatile() bool {
-	if c.fn != nil {
-		return c.fn.Volatility == expr.Volatile
+func volatileCall(c *exec.Call) bool {
+	if c.Fn != nil {
+		return c.Fn.Volatility == expr.Volatile
 	}
-	return expr.VolatilityOf(c.scalar) == expr.Volatile
+	return expr.VolatilityOf(c.Scalar) == expr.Volatile
 }
 
-// looksOut reports whether the arguments may differ from one read to the next.
-func (c *functionCall) looksOut() bool {
-	return c.scalar != nil && looksOut(c.scalar) || slices.ContainsFunc(c.args, looksOut)
+// callLooksOut reports whether the arguments may differ from one read to the next.
+func callLooksOut(c *exec.Call) bool {
+	return c.Scalar != nil && looksOut(c.Scalar) || slices.ContainsFunc(c.Args, looksOut)
 }
 
 func (k *keptScan) run(env *expr.Env, emit func() error) error {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/query/exec"
 )
 
 // The result of an operation that takes effect at the commit, such as a change of a semaphore, is
@@ -42,23 +43,23 @@ func late(q query) query {
 // select * from f().
 func (q *selectQuery) lateFrom() source {
 	scan, ok := q.from.(*functionScan)
-	if !ok || len(scan.calls) != 1 || len(q.where)+len(q.order)+len(q.on)+len(q.before)+len(q.sets)+len(q.windows) > 0 || q.group != nil || q.distinct {
+	if !ok || len(scan.List) != 1 || len(q.where)+len(q.order)+len(q.on)+len(q.before)+len(q.sets)+len(q.windows) > 0 || q.group != nil || q.distinct {
 		return nil
 	}
 	if !q.plain() {
 		return nil
 	}
-	call := *scan.calls[0]
-	if call.fn != nil {
-		call.fn = laterRows(call.fn)
-	} else if call.scalar, ok = expr.Later(call.scalar); !ok || call.spread {
+	call := *scan.List[0]
+	if call.Fn != nil {
+		call.Fn = laterRows(call.Fn)
+	} else if call.Scalar, ok = expr.Later(call.Scalar); !ok || call.Spread {
 		return nil
 	}
-	if call.fn == nil && call.scalar == nil {
+	if call.Fn == nil && call.Scalar == nil {
 		return nil
 	}
 	made := *scan
-	made.calls = []*functionCall{&call}
+	made.List = []*exec.Call{&call}
 	return &made
 }
 
@@ -68,15 +69,15 @@ func (q *selectQuery) plain() bool {
 }
 
 // lateSets handles a select list that consists of one set-returning function: select f().
-func (q *selectQuery) lateSets() []*rowSet {
-	if len(q.sets) != 1 || len(q.out) != 1 || q.sets[0].fn == nil || len(q.order)+len(q.on)+len(q.before)+len(q.windows) > 0 || q.group != nil || q.distinct || !q.plain() {
+func (q *selectQuery) lateSets() []*exec.RowSet {
+	if len(q.sets) != 1 || len(q.out) != 1 || q.sets[0].Fn == nil || len(q.order)+len(q.on)+len(q.before)+len(q.windows) > 0 || q.group != nil || q.distinct || !q.plain() {
 		return nil
 	}
 	set := *q.sets[0]
-	if set.fn = laterRows(set.fn); set.fn == nil {
+	if set.Fn = laterRows(set.Fn); set.Fn == nil {
 		return nil
 	}
-	return []*rowSet{&set}
+	return []*exec.RowSet{&set}
 }
 
 // laterRows returns the variant of a function whose rows contain Promises, or nil if there is none.

@@ -7,6 +7,7 @@ import (
 
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/query/exec"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
@@ -29,9 +30,9 @@ type level struct {
 	ctes    []*cte
 
 	clause  clause // being compiled
-	aggs    []*aggregate
-	sets    []*rowSet
-	windows []*window
+	aggs    []*exec.Aggregate
+	sets    []*exec.RowSet
+	windows []*exec.Window
 	failed  error // of a window function: the hook that finds them returns none
 	doomed  error // of constants in WHERE
 	// refs are the slots of FROM that the expression at hand mentions outside of aggregates.

@@ -7,6 +7,7 @@ import (
 
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/query/exec"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
@@ -83,8 +84,14 @@ func (q *recursiveQuery) run(env *expr.Env, emit func([]value.Datum) error) erro
 	m := memoOf(env, 0, q.c.memo)
 	_, around, inside := q.frame.push(env)
 	defer func() { env.Rows, m.working, m.rows = around, false, nil }()
-	given := map[string]bool{}
-	var heap expr.Heap // of given
+	var fresh [][]value.Datum
+	take := func(row []value.Datum) error {
+		fresh = append(fresh, row)
+		return emit(row)
+	}
+	if !q.all {
+		take = exec.Distinct(q.cols, take)
+	}
 	for round := query(q.left); ; round = q.right {
 		env.Rows = inside
 		rows, err := collect(round, env)
@@ -92,20 +99,9 @@ func (q *recursiveQuery) run(env *expr.Env, emit func([]value.Datum) error) erro
 		if err != nil {
 			return err
 		}
-		fresh := rows[:0]
+		fresh = rows[:0]
 		for _, row := range rows {
-			if !q.all {
-				key := q.key(row)
-				if given[key] {
-					continue
-				}
-				given[key] = true
-				if err := heap.KeepText(len(key)); err != nil {
-					return err
-				}
-			}
-			fresh = append(fresh, row)
-			if err := emit(row); err != nil {
+			if err := take(row); err != nil {
 				return err
 			}
 		}

@@ -7,6 +7,7 @@ import (
 
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/query/exec"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/tree"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
@@ -18,17 +19,17 @@ type selectQuery struct {
 	gates    []expr.Expr // evaluated once, before FROM is read
 	merged   []mergedGate
 	where    []expr.Expr
-	group    *grouping
-	windows  []*window
-	sets     []*rowSet
+	group    *exec.Grouping
+	windows  []*exec.Window
+	sets     []*exec.RowSet
 	early    bool       // sets are expanded before sorting, because the order depends on them
 	before   []computed // computed before sorting
 	distinct bool       // of rows, by the values in before
-	order    []sortKey
+	order    []exec.SortKey
 	on       []expr.Expr // DISTINCT ON
 	out      []expr.Expr
 	cols     []value.Field
-	limits   limits
+	limits   exec.Limits
 }
 
 // doomed is the error of constants in the query, whether or not there are rows; nil: they are good.
@@ -39,9 +40,9 @@ func (q *selectQuery) doomed() error {
 		all = append(all, c.e)
 	}
 	for _, k := range q.order {
-		all = append(all, k.e)
+		all = append(all, k.Expr)
 	}
-	for _, e := range append(all, q.limits.offset, q.limits.limit) {
+	for _, e := range append(all, q.limits.Offset, q.limits.Limit) {
 		if err := expr.Doomed(e); err != nil {
 			return err
 		}
@@ -74,7 +75,7 @@ func (l *level) selects(n *pg.SelectStmt) (pending, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &grouping{}
+	g := &exec.Grouping{}
 	if err := l.groupBy(n, targets, g); err != nil {
 		return nil, err
 	}
@@ -82,17 +83,17 @@ func (l *level) selects(n *pg.SelectStmt) (pending, error) {
 		return nil, err
 	}
 	if n.HavingClause != nil {
-		if g.having, err = l.condition(n.HavingClause, clause{name: "HAVING", aggregates: true}); err != nil {
+		if g.Having, err = l.condition(n.HavingClause, clause{name: "HAVING", aggregates: true}); err != nil {
 			return nil, err
 		}
-		if havingGate(g.having) {
-			q.gates = append(q.gates, g.having)
+		if havingGate(g.Having) {
+			q.gates = append(q.gates, g.Having)
 		}
 	}
 	if err := q.orderBy(n, targets); err != nil {
 		return nil, err
 	}
-	if g.aggs = l.aggs; len(g.aggs) > 0 || len(n.GroupClause) > 0 || g.having != nil {
+	if g.Aggs = l.aggs; len(g.Aggs) > 0 || len(n.GroupClause) > 0 || g.Having != nil {
 		q.group = g
 		if err := l.checkGrouped(); err != nil {
 			return nil, err
@@ -221,7 +222,7 @@ func (q *selectQuery) targets(list []target) error {
 }
 
 // groupBy plans GROUP BY. Each key has a slot that later expressions refer to.
-func (l *level) groupBy(n *pg.SelectStmt, targets []target, g *grouping) error {
+func (l *level) groupBy(n *pg.SelectStmt, targets []target, g *exec.Grouping) error {
 	if n.GroupDistinct {
 		return pgerror.Unsupported("GROUP BY DISTINCT")
 	}
@@ -252,7 +253,7 @@ func (l *level) groupBy(n *pg.SelectStmt, targets []target, g *grouping) error {
 			l.columns = map[int]bool{}
 		}
 		l.columns[ref.slot] = true
-		g.keys, g.slots = append(g.keys, e), append(g.slots, ref.slot)
+		g.Keys, g.Slots = append(g.Keys, e), append(g.Slots, ref.slot)
 	}
 	l.keys, l.mentioned = known, nil
 	for _, t := range targets {
@@ -414,13 +415,13 @@ func (q *selectQuery) sortsSets() bool {
 	look := func(e expr.Expr) {
 		expr.Walk(e, func(e expr.Expr) bool {
 			if r, ok := e.(*slotRef); ok && r.up == 0 {
-				found = found || slices.ContainsFunc(q.sets, func(s *rowSet) bool { return s.slot == r.slot })
+				found = found || slices.ContainsFunc(q.sets, func(s *exec.RowSet) bool { return s.Slot == r.slot })
 			}
 			return !found
 		})
 	}
 	for _, k := range q.order {
-		look(k.e)
+		look(k.Expr)
 	}
 	for _, c := range q.before {
 		look(c.e)

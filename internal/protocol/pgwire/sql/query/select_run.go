@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/query/exec"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
@@ -18,16 +19,14 @@ type selectRun struct {
 	around, inside [][]value.Datum
 	open           bool // FROM must be read
 	result         []value.Datum
-	count          *rowCounter
-	groups         *groups
+	count          *exec.Counter
+	groups         *exec.Groups
 	waiting        [][]value.Datum // for the window functions
-	kept           []keptRow
-	given          map[string]bool // DISTINCT
-	heap           expr.Heap       // of waiting, kept and given
+	sorter         *exec.Sorter    // nil: the rows are not sorted
+	given          exec.Seen       // DISTINCT
+	key            []byte          // of the current row in given
+	heap           expr.Heap       // of waiting, sorter and given
 }
-
-// keptRow is a row to be sorted.
-type keptRow struct{ row, keys []value.Datum }
 
 func (q *selectQuery) run(env *expr.Env, emit func([]value.Datum) error) error {
 	return q.runIf(env, nil, nil, emit)
@@ -41,35 +40,38 @@ func (q *selectQuery) runIf(env *expr.Env, deferred []bool, wanted func([]value.
 	env.Rows = r.inside
 	defer func() { env.Rows = r.around }()
 	var err error
-	if r.count, err = q.limits.start(env); err != nil || r.count.left == 0 {
+	if r.count, err = q.limits.Start(env); err != nil || r.count.None() {
 		return err
 	}
 	if r.open, err = q.open(env); err != nil {
 		return err
 	}
 	r.result = make([]value.Datum, len(q.out))
-	return r.count.stopped(r.steps())
+	return r.count.Stopped(r.steps())
 }
 
 // steps passes all rows of FROM through the query.
 func (r *selectRun) steps() error {
 	if r.group != nil {
-		r.groups = r.group.start()
+		r.groups = r.group.Start()
 	}
-	if r.distinct {
-		r.given = map[string]bool{}
+	if r.distinct || len(r.on) > 0 {
+		r.given = exec.NewSeen(&r.heap)
+	}
+	if len(r.order) > 0 {
+		r.sorter = exec.NewSorter(r.order, r.first(), &r.heap)
 	}
 	err := r.scan()
 	if err == nil && r.groups != nil {
-		err = r.groups.each(r.env, r.grouped)
+		err = r.groups.Each(r.env, r.grouped)
 	}
 	if err == nil && len(r.windows) > 0 {
 		err = r.windowed()
 	}
-	if err != nil || !r.sorts() {
+	if err != nil || r.sorter == nil {
 		return err
 	}
-	return r.sorted()
+	return r.sorter.Each(r.env, r.ordered)
 }
 
 func (r *selectRun) scan() error {
@@ -84,17 +86,14 @@ func (r *selectRun) scan() error {
 
 // scanned handles a row of FROM.
 func (r *selectRun) scanned() error {
-	if ok, err := allHold(r.where, r.env); err != nil || !ok {
+	if ok, err := expr.AllHold(r.where, r.env); err != nil || !ok {
 		return err
 	}
 	if r.groups != nil {
-		return r.groups.row(r.env)
+		return r.groups.Row(r.env)
 	}
 	return r.grouped()
 }
-
-// sorts reports whether all rows must be read before the first is returned.
-func (r *selectRun) sorts() bool { return len(r.order) > 0 }
 
 // grouped handles the row of a group, or any row if there is no grouping.
 func (r *selectRun) grouped() error {
@@ -109,7 +108,7 @@ func (r *selectRun) grouped() error {
 func (r *selectRun) windowed() error {
 	for _, w := range r.windows {
 		var err error
-		if r.waiting, err = w.fill(r.waiting, r.env); err != nil {
+		if r.waiting, err = w.Fill(r.waiting, r.env); err != nil {
 			return err
 		}
 	}
@@ -125,7 +124,7 @@ func (r *selectRun) windowed() error {
 // whole handles a row that is complete except for set-returning functions.
 func (r *selectRun) whole() error {
 	if r.early && len(r.sets) > 0 {
-		return expand(r.sets, r.env, r.expanded)
+		return exec.Expand(r.sets, r.env, r.expanded)
 	}
 	return r.expanded()
 }
@@ -145,87 +144,31 @@ func (r *selectRun) expanded() error {
 			return err
 		}
 	}
-	if !r.sorts() {
+	if r.sorter == nil {
 		return r.ordered()
 	}
-	keys, err := evalKeys(r.order, r.env)
-	if err != nil {
-		return err
-	}
-	r.kept = append(r.kept, keptRow{slices.Clone(r.row), keys})
-	if most := r.most(); most >= 0 && len(r.kept) >= 2*most+spareRows {
-		return r.cut(most)
-	}
-	return r.keep(r.kept[len(r.kept)-1])
+	return r.sorter.Add(r.env)
 }
 
-func (r *selectRun) keep(k keptRow) error {
-	if err := r.heap.Keep(k.keys); err != nil {
-		return err
-	}
-	return r.heap.Keep(k.row)
-}
-
-// spareRows is the number of rows kept beyond LIMIT before they are sorted and cut.
-const spareRows = 1000
-
-// most returns the maximum number of sorted rows needed; negative: no limit.
-func (r *selectRun) most() int {
-	if r.count.left < 0 || len(r.on) > 0 || len(r.sets) > 0 || r.distinct || len(r.windows) > 0 || r.count.skip+r.count.left > maxCut {
+// first returns how many of the rows to be sorted are needed; negative: all.
+func (r *selectRun) first() int {
+	if len(r.on) > 0 || len(r.sets) > 0 || r.distinct || len(r.windows) > 0 {
 		return -1
 	}
-	return int(r.count.skip + r.count.left)
-}
-
-// maxCut is the maximum number of rows for which cutting is worthwhile.
-const maxCut = 1 << 20
-
-// cut drops all but the first n rows in the sort order.
-func (r *selectRun) cut(n int) error {
-	if err := sortBy(r.kept, r.order, func(k keptRow) []value.Datum { return k.keys }); err != nil {
-		return err
-	}
-	clear(r.kept[n:])
-	r.kept, r.heap = r.kept[:n], expr.Heap{}
-	for _, k := range r.kept {
-		if err := r.keep(k); err != nil {
-			return err
-		}
-	}
-	return nil
+	return r.count.First()
 }
 
 // seen reports whether the values of these expressions occurred before.
 func (r *selectRun) seen(list []expr.Expr) (bool, error) {
-	var buf []byte
+	r.key = r.key[:0]
 	for _, e := range list {
 		d, err := e.Eval(r.env)
 		if err != nil {
 			return false, err
 		}
-		buf = value.AppendKey(buf, e.Type(), d)
+		r.key = value.AppendKey(r.key, e.Type(), d)
 	}
-	if r.given == nil {
-		r.given = map[string]bool{}
-	}
-	if r.given[string(buf)] {
-		return true, nil
-	}
-	r.given[string(buf)] = true
-	return false, r.heap.KeepText(len(buf))
-}
-
-func (r *selectRun) sorted() error {
-	if err := sortBy(r.kept, r.order, func(k keptRow) []value.Datum { return k.keys }); err != nil {
-		return err
-	}
-	for _, k := range r.kept {
-		copy(r.row, k.row)
-		if err := r.ordered(); err != nil {
-			return err
-		}
-	}
-	return nil
+	return r.given.Again(r.key)
 }
 
 // ordered handles a row in sort order.
@@ -236,7 +179,7 @@ func (r *selectRun) ordered() error {
 		}
 	}
 	if len(r.sets) > 0 && !r.early {
-		return expand(r.sets, r.env, r.give)
+		return exec.Expand(r.sets, r.env, r.give)
 	}
 	return r.give()
 }
@@ -257,7 +200,7 @@ func (r *selectRun) give() error {
 			return err
 		}
 	}
-	return r.count.pass(r.result, r.away)
+	return r.count.Pass(r.result, r.away)
 }
 
 // fill works out the columns that are deferred, or the others.

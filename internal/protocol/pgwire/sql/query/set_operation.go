@@ -5,6 +5,7 @@ import (
 
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/query/exec"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
@@ -98,14 +99,6 @@ func (q *setQuery) convert(i int, t *value.Type) error {
 	return nil
 }
 
-func (q *setQuery) key(row []value.Datum) string {
-	var buf []byte
-	for i, c := range q.cols {
-		buf = value.AppendKey(buf, c.Type, row[i])
-	}
-	return string(buf)
-}
-
 func (q *setQuery) run(env *expr.Env, emit func([]value.Datum) error) error {
 	_, around, inside := q.frame.push(env)
 	defer func() { env.Rows = around }()
@@ -117,13 +110,20 @@ func (q *setQuery) run(env *expr.Env, emit func([]value.Datum) error) error {
 		return err
 	}
 	if q.op == pg.SetOperation_SETOP_UNION {
-		return q.union(env, out)
+		if !q.all {
+			out = exec.Distinct(q.cols, out)
+		}
+		if err := q.left.run(env, out); err != nil {
+			return err
+		}
+		return q.right.run(env, out)
 	}
 	counts := map[string]int{}
 	var heap expr.Heap
+	var key []byte
 	err := q.right.run(env, func(row []value.Datum) error {
-		key := q.key(row)
-		if counts[key]++; counts[key] > 1 {
+		key = exec.AppendRow(key[:0], q.cols, row)
+		if counts[string(key)]++; counts[string(key)] > 1 {
 			return nil
 		}
 		return heap.KeepText(len(key))
@@ -131,53 +131,21 @@ func (q *setQuery) run(env *expr.Env, emit func([]value.Datum) error) error {
 	if err != nil {
 		return err
 	}
-	given := map[string]bool{}
+	given := exec.NewSeen(&heap)
 	return q.left.run(env, func(row []value.Datum) error {
-		key := q.key(row)
-		if !q.passes(key, counts, given) {
+		key = exec.AppendRow(key[:0], q.cols, row)
+		there := counts[string(key)] > 0
+		if q.all && there {
+			counts[string(key)]--
+		}
+		if there != (q.op == pg.SetOperation_SETOP_INTERSECT) {
 			return nil
 		}
-		if err := heap.KeepText(len(key)); !q.all && err != nil { // given has it
-			return err
+		if !q.all {
+			if again, err := given.Again(key); again || err != nil {
+				return err
+			}
 		}
 		return out(row)
 	})
-}
-
-// passes reports whether a left row of INTERSECT or EXCEPT is in the result.
-func (q *setQuery) passes(key string, counts map[string]int, given map[string]bool) bool {
-	there := counts[key] > 0
-	if q.all {
-		if there {
-			counts[key]--
-		}
-		return there == (q.op == pg.SetOperation_SETOP_INTERSECT)
-	}
-	if given[key] || there != (q.op == pg.SetOperation_SETOP_INTERSECT) {
-		return false
-	}
-	given[key] = true
-	return true
-}
-
-func (q *setQuery) union(env *expr.Env, out func([]value.Datum) error) error {
-	if !q.all {
-		given, next := map[string]bool{}, out
-		var heap expr.Heap
-		out = func(row []value.Datum) error {
-			key := q.key(row)
-			if given[key] {
-				return nil
-			}
-			given[key] = true
-			if err := heap.KeepText(len(key)); err != nil {
-				return err
-			}
-			return next(row)
-		}
-	}
-	if err := q.left.run(env, out); err != nil {
-		return err
-	}
-	return q.right.run(env, out)
 }

@@ -7,6 +7,7 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/query/exec"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
@@ -68,19 +69,16 @@ func (s *Select) Pull(env *expr.Env) (next func() ([]value.Datum, error, bool), 
 	return pull(s.q, env)
 }
 
-// errStop ends a query whose remaining rows are not needed.
-var errStop = errors.New("query: no more rows are wanted")
-
 // pull converts a query to an iterator. The caller must call stop unless it reads all rows.
 func pull(q query, env *expr.Env) (next func() ([]value.Datum, error, bool), stop func()) {
 	return iter.Pull2(func(yield func([]value.Datum, error) bool) {
 		err := q.run(env, func(row []value.Datum) error {
 			if !yield(row, nil) {
-				return errStop
+				return exec.ErrStop
 			}
 			return nil
 		})
-		if err != nil && !errors.Is(err, errStop) {
+		if err != nil && !errors.Is(err, exec.ErrStop) {
 			yield(nil, err)
 		}
 	})

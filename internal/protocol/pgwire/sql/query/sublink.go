@@ -5,6 +5,7 @@ import (
 
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/query/exec"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/tree"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
@@ -63,16 +64,16 @@ func (l *level) sublink(n *pg.SubLink) (expr.Expr, error) {
 // columns and order, so that they are not computed.
 func bare(in query) query {
 	q, ok := in.(*selectQuery)
-	if !ok || q.group != nil || len(q.windows)+len(q.sets) > 0 || q.limits.offset != nil {
+	if !ok || q.group != nil || len(q.windows)+len(q.sets) > 0 || q.limits.Offset != nil {
 		return in
 	}
 	made := *q
-	if limit, ok := q.limits.limit.(*expr.Const); ok {
+	if limit, ok := q.limits.Limit.(*expr.Const); ok {
 		if n, ok := limit.Value.(int64); !ok || n <= 0 {
 			return in
 		}
-		made.limits.limit = nil
-	} else if q.limits.limit != nil {
+		made.limits.Limit = nil
+	} else if q.limits.Limit != nil {
 		return in
 	}
 	made.out, made.cols, made.before, made.distinct, made.on, made.order = nil, nil, nil, false, nil, nil
@@ -163,7 +164,7 @@ func (s *sublink) result(env *expr.Env) (value.Datum, error) {
 		n++
 		switch {
 		case s.kind == pg.SubLinkType_EXISTS_SUBLINK:
-			return errStop
+			return exec.ErrStop
 		case s.kind == pg.SubLinkType_ARRAY_SUBLINK:
 			elems = append(elems, row[0])
 		case n > 1:
@@ -174,7 +175,7 @@ func (s *sublink) result(env *expr.Env) (value.Datum, error) {
 		return nil
 	})
 	switch {
-	case s.kind == pg.SubLinkType_EXISTS_SUBLINK && (err == errStop || err == nil):
+	case s.kind == pg.SubLinkType_EXISTS_SUBLINK && (err == exec.ErrStop || err == nil):
 		return n > 0, nil
 	case err != nil:
 		return nil, err
@@ -207,11 +208,11 @@ func (s *sublink) compareRows(env *expr.Env) (value.Datum, error) {
 		unknown = unknown || d == nil
 		if d == answer {
 			decided = true
-			return errStop
+			return exec.ErrStop
 		}
 		return nil
 	}
-	if err := s.each(env, try); err != nil && err != errStop {
+	if err := s.each(env, try); err != nil && err != exec.ErrStop {
 		return nil, err
 	}
 	switch {

@@ -58,7 +58,7 @@ func (c *changed) rows(env *expr.Env, fn func(old []value.Datum) error) error {
 	env.Rows = inside
 	defer func() { env.Rows = around }()
 	return c.in.run(env, func() error {
-		if ok, err := allHold(c.rest, env); err != nil || !ok {
+		if ok, err := expr.AllHold(c.rest, env); err != nil || !ok {
 			return err
 		}
 		return fn(slices.Clone(row[c.scan.base : c.scan.base+len(c.fields)]))
