@@ -1,6 +1,7 @@
 package mbus
 
 import (
+	"bytes"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -31,6 +32,8 @@ type queueDef struct {
 	Consumers int    `json:"consumers_cnt"`
 	Roles     bool   `json:"roles,omitempty"`
 	Owner     string `json:"owner,omitempty"` // the user that created it
+
+	text json.RawMessage // the value of its parameter
 }
 
 // Parameter names begin with their kind.
@@ -52,12 +55,18 @@ func (s *Session) known() *definitions {
 	return d
 }
 
+// load decodes the parameters. Queues that have not changed, usually nearly all, are kept.
 func (d *definitions) load(parameters []catalog.Parameter) {
+	before := d.queues
 	d.queues, d.views, d.runs, d.copies = map[string]queueDef{}, map[string]*viewDef{}, map[string]bool{}, nil
 	for _, p := range parameters {
 		if name, ok := strings.CutPrefix(p.Name, queueKind); ok {
-			var q queueDef
-			if json.Unmarshal(p.Value, &q) == nil {
+			q, ok := before[name]
+			if !ok || !bytes.Equal(q.text, p.Value) {
+				q = queueDef{text: p.Value}
+				ok = json.Unmarshal(p.Value, &q) == nil
+			}
+			if ok {
 				d.queues[name] = q
 			}
 		}
