@@ -64,8 +64,8 @@ func (d *definitions) answer(w http.ResponseWriter, r *http.Request, f *File, er
 	rest.Write(w, http.StatusOK, f)
 }
 
-// patience is how long an import may take: each password of a user is hashed slowly, and each policy
-// is compared with each queue.
+// patience is how long an import may take: each password of a user is hashed slowly, and each
+// policy is compared with each queue.
 const patience = time.Hour
 
 // take imports the file in a request into one virtual host or, if vhost is "", into the whole
