@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 
 	"fiveways.dev/fiveways/internal/core/routing"
@@ -45,63 +46,27 @@ func (r *Rights) QueueIDs(names []string) []uint64 {
 }
 
 // ListBindings returns the bindings of the virtual host, except those from the default exchange.
-func (r *Rights) ListBindings() (all []BindSpec) {
-	for b := range r.in.Table().Bindings() {
-		if spec, ok := r.bindSpec(&b); ok {
-			all = append(all, spec)
-		}
-	}
-	sortBindings(all)
-	return all
-}
+func (r *Rights) ListBindings() []BindSpec { return r.specs(r.in.Table().Bindings()) }
 
-// bindSpec describes a binding; ok is false if its queue is gone.
-func (r *Rights) bindSpec(b *routing.Binding) (spec BindSpec, ok bool) {
-	spec = BindSpec{Source: b.Source, Key: b.Key, Args: b.Args, Destination: b.ToExchange, ToExchange: b.ToExchange != ""}
-	if !spec.ToExchange {
-		q, ok := r.state.Queue(uint64(b.ToQueue))
-		if !ok {
-			return spec, false
+// BindingsWith returns the bindings with an argument, except those from the default exchange.
+func (r *Rights) BindingsWith(arg string) []BindSpec {
+	return r.specs(func(yield func(routing.Binding) bool) {
+		for b := range r.in.Table().Bindings() {
+			if _, has := b.Args.Get(arg); has && !yield(b) {
+				return
+			}
 		}
-		spec.Destination = q.Name
-	}
-	return spec, true
-}
-
-func sortBindings(all []BindSpec) {
-	slices.SortStableFunc(all, func(a, b BindSpec) int {
-		return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Destination, b.Destination), cmp.Compare(a.Key, b.Key))
 	})
 }
 
-// BindingsWith returns the bindings with an argument, except those from the default exchange.
-func (r *Rights) BindingsWith(arg string) (all []BindSpec) {
-	for b := range r.in.Table().Bindings() {
-		if _, has := b.Args.Get(arg); !has {
-			continue
-		}
-		if spec, ok := r.bindSpec(&b); ok {
-			all = append(all, spec)
-		}
-	}
-	sortBindings(all)
-	return all
-}
-
 // BindingsFrom returns the bindings whose source is an exchange; none for the default exchange.
-func (r *Rights) BindingsFrom(exchange string) (all []BindSpec) {
-	for b := range r.in.Table().BindingsFrom(exchange) {
-		if spec, ok := r.bindSpec(&b); ok {
-			all = append(all, spec)
-		}
-	}
-	sortBindings(all)
-	return all
+func (r *Rights) BindingsFrom(exchange string) []BindSpec {
+	return r.specs(r.in.Table().BindingsFrom(exchange))
 }
 
 // BindingsTo returns the bindings to a queue or an exchange, except those from the default
 // exchange.
-func (r *Rights) BindingsTo(destination string, toExchange bool) (all []BindSpec) {
+func (r *Rights) BindingsTo(destination string, toExchange bool) []BindSpec {
 	t := r.in.Table()
 	to := routing.Destination{Exchange: destination}
 	if !toExchange {
@@ -113,11 +78,24 @@ func (r *Rights) BindingsTo(destination string, toExchange bool) (all []BindSpec
 	} else if destination == "" {
 		return nil // routing.Destination would treat the empty name as a queue
 	}
-	for b := range t.BindingsTo(to) {
-		if spec, ok := r.bindSpec(&b); ok {
-			all = append(all, spec)
+	return r.specs(t.BindingsTo(to))
+}
+
+// specs describes bindings, sorted. It leaves out those whose queue is gone.
+func (r *Rights) specs(bindings iter.Seq[routing.Binding]) (all []BindSpec) {
+	for b := range bindings {
+		spec := BindSpec{Source: b.Source, Key: b.Key, Args: b.Args, Destination: b.ToExchange, ToExchange: b.ToExchange != ""}
+		if !spec.ToExchange {
+			q, ok := r.state.Queue(uint64(b.ToQueue))
+			if !ok {
+				continue
+			}
+			spec.Destination = q.Name
 		}
+		all = append(all, spec)
 	}
-	sortBindings(all)
+	slices.SortStableFunc(all, func(a, b BindSpec) int {
+		return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Destination, b.Destination), cmp.Compare(a.Key, b.Key))
+	})
 	return all
 }
