@@ -173,10 +173,17 @@ var conversations = map[string][]pgproto3.FrontendMessage{
 	"copy data":              {&pgproto3.CopyData{Data: []byte("x")}, &pgproto3.CopyDone{}, sync_},
 	"discard":                {query("prepare s as select 1"), query("discard all"), query("execute s"), query("begin"), query("discard all"), query("rollback")},
 	"statement timeout":      {query("set statement_timeout = 10"), query("select pg_sleep(10)"), query("reset statement_timeout")},
-	"text that is none":      {query("select '\xff'"), parse("", "select '\xc3('"), sync_, parse("", "select $1::text"), bind("", "", "\xe2\x82"), sync_},
-	"errors":                 {query("select nope"), query("select nope()"), query("select * from nope"), query("select 'x'::int"), query("select 1 +"), query("select $1")},
-	"places of literals":     {query("select date 'x'"), query("select cast('x' as int)"), query("select 1 + int 'x'"), query("select 1 where date '2020-01-01'"), query("select coalesce(1, date '2020-01-01')"), query("select 1 union select date '2020-01-01'"), query("select interval 'x' day")},
-	"names":                  {query(`select 1 as "ä b", 2, 'x'::text, upper('x'), 1 + 1, (select 3), case when true then 1 end, array[1], coalesce(1, 2)`)},
+	"values in a sub-select": {
+		query("select x, x in (select y from (values (1), (2), (2)) v(y)), x not in (select y from (values (2), (null)) v(y)), x in (select y from (values (1)) v(y) where y > 5) from (values (1), (2), (null), (3)) t(x)"),
+		query("select x, x in (select y from (values (1::int8), (-1)) v(y)), x = any (select y from (values (2::int2), (null)) v(y)) from (values (1::int4), (2), (-1), (null)) t(x)"),
+		query("select x, x in (select y from (values ('a '), ('B'), ('')) v(y)), x in (select y::text from (values ('a'::varchar), (null)) v(y)) from (values ('a'::text), ('a '), ('b'), (''), (null)) t(x)"),
+		query("select x in (select y from (values (1.0), (1.50)) v(y)) from (values (1), (2)) t(x); select d in (select e from (values (date '2024-02-29')) v(e)) from (values (timestamp '2024-02-29')) t(d)"),
+		query("select count(*) from generate_series(1, 3000) a where a in (select b * 2 from generate_series(1, 3000) b)"),
+		query("select x in (select 1 / y from generate_series(0, 0) y) from generate_series(1, 1) x"), query("select 1 in (select 'x')")},
+	"text that is none":  {query("select '\xff'"), parse("", "select '\xc3('"), sync_, parse("", "select $1::text"), bind("", "", "\xe2\x82"), sync_},
+	"errors":             {query("select nope"), query("select nope()"), query("select * from nope"), query("select 'x'::int"), query("select 1 +"), query("select $1")},
+	"places of literals": {query("select date 'x'"), query("select cast('x' as int)"), query("select 1 + int 'x'"), query("select 1 where date '2020-01-01'"), query("select coalesce(1, date '2020-01-01')"), query("select 1 union select date '2020-01-01'"), query("select interval 'x' day")},
+	"names":              {query(`select 1 as "ä b", 2, 'x'::text, upper('x'), 1 + 1, (select 3), case when true then 1 end, array[1], coalesce(1, 2)`)},
 }
 
 // zones sets each time zone and queries summer and winter times in it.

@@ -24,6 +24,7 @@ type sublink struct {
 
 	left  []expr.Expr // of ANY and ALL: the values to compare with each row
 	match expr.Expr   // in a level of its own, whose row has the left values, then those of the subquery
+	key   *value.Type // of x IN (SELECT ...) whose rows can be looked up; otherwise nil
 }
 
 func (l *level) sublink(n *pg.SubLink) (expr.Expr, error) {
@@ -121,6 +122,9 @@ func (l *level) subCompare(s *sublink, n *pg.SubLink) error {
 		parts = append(parts, part)
 	}
 	s.match = expr.And(parts...)
+	if s.kind == pg.SubLinkType_ANY_SUBLINK && op == "=" && len(left) == 1 && s.memo >= 0 {
+		s.key = keyType(s.left[0].Type(), cols[0].Type)
+	}
 	return nil
 }
 
@@ -138,7 +142,10 @@ func (s *sublink) Typmod() int32 {
 func (s *sublink) Volatility() expr.Volatility { return expr.Volatile }
 
 func (s *sublink) Eval(env *expr.Env) (value.Datum, error) {
-	if s.match != nil {
+	switch {
+	case s.key != nil:
+		return s.lookUp(env)
+	case s.match != nil:
 		return s.compareRows(env)
 	}
 	if s.memo < 0 {
@@ -224,18 +231,43 @@ func (s *sublink) compareRows(env *expr.Env) (value.Datum, error) {
 	return !answer, nil
 }
 
+// lookUp evaluates x IN (SELECT ...) without comparing x with each row.
+func (s *sublink) lookUp(env *expr.Env) (value.Datum, error) {
+	x, err := s.left[0].Eval(env)
+	if err != nil {
+		return nil, err
+	}
+	m, err := s.keep(env)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(m.rows) == 0:
+		return false, nil
+	case x == nil:
+		return nil, nil
+	}
+	if m.index == nil {
+		if err := m.indexBy(s.key); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case m.index[string(value.AppendKey(nil, s.key, x))]:
+		return true, nil
+	case m.null:
+		return nil, nil
+	}
+	return false, nil
+}
+
 // each passes the rows of the subquery to try. Rows that do not depend on the current row are kept.
 func (s *sublink) each(env *expr.Env, try func(row []value.Datum) error) error {
 	if s.memo < 0 {
 		return s.q.run(env, try)
 	}
-	m := memoOf(env, s.up, s.memo)
-	if !m.done {
-		rows, err := collect(s.q, env)
-		if err != nil {
-			return err
-		}
-		m.done, m.rows = true, rows
+	m, err := s.keep(env)
+	if err != nil {
+		return err
 	}
 	for _, r := range m.rows {
 		if err := try(r); err != nil {
@@ -243,4 +275,18 @@ func (s *sublink) each(env *expr.Env, try func(row []value.Datum) error) error {
 		}
 	}
 	return nil
+}
+
+// keep returns the rows of a subquery that does not depend on the current row.
+func (s *sublink) keep(env *expr.Env) (*memo, error) {
+	m := memoOf(env, s.up, s.memo)
+	if m.done {
+		return m, nil
+	}
+	rows, err := collect(s.q, env)
+	if err != nil {
+		return nil, err
+	}
+	m.done, m.rows = true, rows
+	return m, nil
 }
