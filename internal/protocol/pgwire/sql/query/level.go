@@ -294,32 +294,12 @@ type memo struct {
 	done    bool
 	d       value.Datum
 	rows    [][]value.Datum
-	working bool // rows are those of the last round of a recursive query
-
-	index map[string]bool // keys of the rows' only column; nil: not made yet
-	null  bool            // a row is NULL and not in index
+	working bool        // rows are those of the last round of a recursive query
+	index   *exec.Index // of rows; nil: not made yet
 
 	next func() ([]value.Datum, error, bool) // produces further rows, with env; nil: there are none
 	env  *expr.Env
 	heap expr.Heap // of these rows
-}
-
-// indexBy makes the index of rows of one column, as values of a type.
-func (m *memo) indexBy(typ *value.Type) error {
-	m.index = make(map[string]bool, len(m.rows))
-	var buf []byte
-	for _, row := range m.rows {
-		if row[0] == nil {
-			m.null = true
-			continue
-		}
-		buf = value.AppendKey(buf[:0], typ, row[0])
-		m.index[string(buf)] = true
-		if err := m.heap.KeepText(len(buf)); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // memoOf returns a memo of the level up levels out.

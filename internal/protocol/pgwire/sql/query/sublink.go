@@ -238,26 +238,13 @@ func (s *sublink) lookUp(env *expr.Env) (value.Datum, error) {
 		return nil, err
 	}
 	m, err := s.keep(env)
-	switch {
-	case err != nil:
+	if err == nil && m.index == nil {
+		m.index, err = exec.NewIndex(s.key, m.rows, &m.heap)
+	}
+	if err != nil {
 		return nil, err
-	case len(m.rows) == 0:
-		return false, nil
-	case x == nil:
-		return nil, nil
 	}
-	if m.index == nil {
-		if err := m.indexBy(s.key); err != nil {
-			return nil, err
-		}
-	}
-	switch {
-	case m.index[string(value.AppendKey(nil, s.key, x))]:
-		return true, nil
-	case m.null:
-		return nil, nil
-	}
-	return false, nil
+	return m.index.In(x), nil
 }
 
 // each passes the rows of the subquery to try. Rows that do not depend on the current row are kept.
