@@ -18,7 +18,7 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-const waitForAnswer = 20 * time.Second
+const waitForAnswer = time.Minute
 
 // service is the test service. Metadata of the client selects what it does besides echoing.
 type service struct {
