@@ -119,6 +119,7 @@ func TestSemaphoreWatcherDoesNotRead(t *testing.T) {
 		words, names = append(words, task, "1"), append(names, task)
 	}
 	for !strings.Contains(n.Log.String(), "a subscriber does not read") {
+		c.Conn.SetDeadline(time.Now().Add(resptest.Patience)) //nolint:errcheck // a read reports the error
 		if got := c.Do(words...); got[0] != '[' {
 			t.Fatal(got)
 		}
