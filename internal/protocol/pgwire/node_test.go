@@ -23,8 +23,8 @@ import (
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
-// patience limits how long a test waits.
-const patience = 20 * time.Second
+// patience limits how long a test waits. The parser is slow under the race detector.
+const patience = 2 * time.Minute
 
 // node is a server in front of a broker.
 type node struct {
