@@ -61,8 +61,8 @@ func (t *Table) edit() *Table {
 	return &Table{t.exchanges.Copy(), t.queues.Copy(), t.bySource.Copy(), t.byDest.Copy(), t.conditions, false}
 }
 
-// Private returns a copy of t that changes in place, for many changes before anybody else reads
-// the table. Public ends that.
+// Private returns a copy of t, or t if it is private, that changes in place: for many changes
+// before anybody else reads the table. Public ends that.
 func (t *Table) Private() *Table {
 	next := t.edit()
 	next.private = true
