@@ -499,7 +499,8 @@ func (c *core) respond(m *pb.Message) {
 	}
 }
 
-// committed tells the store and the proposers which entries are committed.
+// committed tells the store and the proposers which entries are committed. The proposer of a
+// membership change is told once this node has applied it: Raft refuses the next change until then.
 func (c *core) committed() {
 	if c.failed != nil {
 		return
@@ -509,6 +510,9 @@ func (c *core) committed() {
 	}
 	for len(c.open) > 0 && c.open[0].index != 0 && c.open[0].index <= c.commit {
 		e := c.open[0]
+		if e.change && e.index > c.applied {
+			return
+		}
 		c.open = c.open[1:]
 		c.counts.Commits++
 		c.counts.CommitTime += c.now() - e.at
@@ -534,6 +538,7 @@ func (c *core) apply() {
 			}
 		}
 		c.respond(m)
+		c.committed()
 	}
 }
 

@@ -27,8 +27,8 @@ var (
 const promoteWithin = 100
 
 // add adds a node as a learner. It gets the log, or a snapshot first, and has no vote until it has
-// caught up (promote). For a member, add changes its address. done is called once that is
-// committed, or at once if the member has that address already. Errors: ErrUsed, ErrAddress,
+// caught up (promote). For a member, add changes its address. done is called once this
+// node has applied that, or at once if the member has that address already. Errors: ErrUsed, ErrAddress,
 // ErrBusy, ErrNotLeader, store.ErrLost.
 func (c *core) add(node uint64, address string, done func(error)) {
 	c.addWith(node, address, nil, done)
@@ -75,9 +75,7 @@ func (c *core) join(address string, t Ticket, now time.Time, done func(node uint
 		node, ticket = c.disk.members.highest+1, appendTicket(nil, t, now)
 	}
 	c.addWith(node, address, ticket, func(err error) {
-		addresses := maps.Clone(c.disk.members.addresses)
-		addresses[node] = address
-		done(node, addresses, err)
+		done(node, maps.Clone(c.disk.members.addresses), err)
 	})
 }
 

@@ -340,6 +340,32 @@ func TestAdd(t *testing.T) {
 	})
 }
 
+// TestAddWaitsForLeader checks that one member may be added right after another, although the
+// followers have the entry of the first one on disk before the leader.
+func TestAddWaitsForLeader(t *testing.T) {
+	bubble(t, 3, func(t *testing.T, tm *team) {
+		leader := tm.leader(-1)
+		r := tm.replicas[leader]
+		release := tm.disks[leader].hold()
+		added := make(chan error, 1)
+		r.Add(4, testAddress(4), func(err error) { added <- err })
+		tm.pass(2 * TickInterval)
+		select {
+		case err := <-added:
+			t.Errorf("the leader has not applied the change, but says %v", err)
+			added <- err
+		default:
+		}
+		release()
+		if err := <-added; err != nil {
+			t.Fatal(err)
+		}
+		if err := add(r, 5, testAddress(5)); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
 // TestTicketOfTwo checks that only one of two nodes with the same ticket joins. It may ask again,
 // also with another address.
 func TestTicketOfTwo(t *testing.T) {

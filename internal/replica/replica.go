@@ -186,7 +186,7 @@ func (r *Replica) Transfer(node uint64) { r.later(func(c *core) { c.transferTo(n
 
 // Add adds a node to the cluster. The node gets all data, and a vote once it has caught up. Its id
 // must be one that no member ever had (ErrUsed). For a member, Add only changes its address
-// (host:port; or ErrAddress). done is called once the change is committed, or with ErrNotLeader,
+// (host:port; or ErrAddress). done is called once the change is in force, or with ErrNotLeader,
 // ErrBusy, store.ErrLost or ErrStopped.
 func (r *Replica) Add(node uint64, address string, done func(error)) {
 	if !r.later(func(c *core) { c.add(node, address, done) }) {
