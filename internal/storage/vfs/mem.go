@@ -11,9 +11,6 @@ import (
 	"sync"
 )
 
-// crashPage is the unit in which a disk keeps or loses unsynced bytes, see Mem.CrashClone.
-const crashPage = 4096
-
 // Mem is a file system in memory that remembers what was synced. The zero value is not usable; use
 // NewMem. Directories exist once MkdirAll has named them and are always durable; names in them are
 // not, until SyncDir.
@@ -24,23 +21,6 @@ type Mem struct {
 	dirs   map[string]bool
 	locks  map[string]bool
 	free   uint64
-}
-
-// memNode is the content of a file. Invariant: guarded by Mem.mu of the file system it lives in.
-type memNode struct {
-	data   []byte
-	synced []byte // content at the last Datasync
-	from   int    // data before it, and after to, equals what was synced
-	to     int
-}
-
-// changed records that data[from:to] differs from what was synced.
-func (n *memNode) changed(from, to int) {
-	if n.from >= n.to {
-		n.from, n.to = from, to
-		return
-	}
-	n.from, n.to = min(n.from, from), max(n.to, to)
 }
 
 // NewMem returns an empty file system that reports 1 TiB of free space.
@@ -68,7 +48,7 @@ func (m *Mem) CrashClone(rng *rand.Rand) *Mem {
 	clone := func(n *memNode) *memNode {
 		if clones[n] == nil {
 			data := tear(n, rng)
-			clones[n] = &memNode{data: data, synced: slices.Clone(data)}
+			clones[n] = &memNode{data: data, synced: content{data.size, slices.Clone(data.pages)}}
 		}
 		return clones[n]
 	}
@@ -89,29 +69,41 @@ func (m *Mem) CrashClone(rng *rand.Rand) *Mem {
 }
 
 // tear mixes the synced and the current content of a file, see CrashClone.
-func tear(n *memNode, rng *rand.Rand) []byte {
-	size := len(n.data)
-	if len(n.synced) != size {
-		lo, hi := min(len(n.synced), size), max(len(n.synced), size)
+func tear(n *memNode, rng *rand.Rand) content {
+	size := n.data.size
+	if n.synced.size != size {
+		lo, hi := min(n.synced.size, size), max(n.synced.size, size)
 		switch rng.IntN(3) {
 		case 0:
-			size = len(n.synced)
+			size = n.synced.size
 		case 1:
 			size = lo + rng.IntN(hi-lo+1)
 		}
 	}
-	out := make([]byte, size)
-	copy(out, n.synced)
-	for at := 0; at < size; at += crashPage {
-		end := min(at+crashPage, size)
+	out := content{size, make([]*page, pagesOf(size))}
+	for i := range out.pages {
+		at := i * pageBytes
+		end := min(size-at, pageBytes)
+		kept := end // bytes of the page that the file has
+		if i < len(n.synced.pages) {
+			out.pages[i] = n.synced.pages[i]
+		}
 		switch rng.IntN(3) {
 		case 1:
-			end = at + rng.IntN(end-at+1)
+			end = rng.IntN(end + 1)
 			fallthrough
 		case 2:
-			if at < len(n.data) {
-				copy(out[at:end], n.data[at:])
+			now, old := n.data.page(i), n.synced.page(i)
+			if end = min(end, n.data.size-at); end > 0 && now != old {
+				mixed := *old
+				copy(mixed[:], now[:end])
+				out.pages[i] = &mixed
 			}
+		}
+		if kept < pageBytes && out.pages[i] != nil {
+			cut := *out.pages[i]
+			clear(cut[kept:])
+			out.pages[i] = &cut
 		}
 	}
 	return out
@@ -129,7 +121,7 @@ func (m *Mem) Create(path string) (File, error) {
 		n = &memNode{}
 		m.files[path] = n
 	}
-	n.data = nil
+	n.data = content{}
 	return &memFile{fs: m, node: n, writable: true}, nil
 }
 
@@ -204,7 +196,7 @@ func (m *Mem) Stat(path string) (int64, error) {
 	if n == nil {
 		return 0, notExist("stat", path)
 	}
-	return int64(len(n.data)), nil
+	return int64(n.data.size), nil
 }
 
 func (m *Mem) SyncDir(dir string) error {
@@ -281,10 +273,7 @@ func (f *memFile) ReadAt(p []byte, off int64) (int, error) {
 	if err := f.check(false); err != nil {
 		return 0, err
 	}
-	if off >= int64(len(f.node.data)) {
-		return 0, io.EOF
-	}
-	n := copy(p, f.node.data[off:])
+	n := f.node.data.readAt(p, int(off))
 	if n < len(p) {
 		return n, io.EOF
 	}
@@ -297,14 +286,8 @@ func (f *memFile) WriteAt(p []byte, off int64) (int, error) {
 	if err := f.check(true); err != nil {
 		return 0, err
 	}
-	n := f.node
-	n.changed(min(int(off), len(n.data)), int(off)+len(p))
-	if end := int(off) + len(p); end > len(n.data) {
-		n.data = slices.Grow(n.data, end-len(n.data))
-		clear(n.data[len(n.data):end])
-		n.data = n.data[:end]
-	}
-	return copy(n.data[off:], p), nil
+	f.node.writeAt(p, int(off))
+	return len(p), nil
 }
 
 func (f *memFile) Datasync() error {
@@ -313,13 +296,7 @@ func (f *memFile) Datasync() error {
 	if err := f.check(true); err != nil {
 		return err
 	}
-	n := f.node
-	size := len(n.data)
-	n.synced = slices.Grow(n.synced[:min(len(n.synced), size)], size-min(len(n.synced), size))[:size]
-	if from, to := min(n.from, size), min(n.to, size); from < to {
-		copy(n.synced[from:to], n.data[from:to])
-	}
-	n.from, n.to = 0, 0
+	f.node.sync()
 	return nil
 }
 
@@ -329,12 +306,7 @@ func (f *memFile) Truncate(size int64) error {
 	if err := f.check(true); err != nil {
 		return err
 	}
-	n := f.node
-	n.changed(min(int(size), len(n.data)), int(size))
-	if grow := int(size) - len(n.data); grow > 0 {
-		n.data = append(n.data, make([]byte, grow)...)
-	}
-	n.data = n.data[:size]
+	f.node.truncate(int(size))
 	return nil
 }
 
@@ -344,7 +316,7 @@ func (f *memFile) Size() (int64, error) {
 	if err := f.check(false); err != nil {
 		return 0, err
 	}
-	return int64(len(f.node.data)), nil
+	return int64(f.node.data.size), nil
 }
 
 func (f *memFile) Close() error {

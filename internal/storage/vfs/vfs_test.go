@@ -85,12 +85,12 @@ func conform(t *testing.T, fsys FS, dir string) {
 func TestCrashCloneKeepsWhatWasSynced(t *testing.T) {
 	m := NewMem()
 	m.MkdirAll("/d")
-	old := bytes.Repeat([]byte{1}, 3*crashPage)
+	old := bytes.Repeat([]byte{1}, 3*pageBytes)
 	f, _ := m.Create("/d/kept")
 	f.WriteAt(old, 0)
 	f.Datasync()
 	m.SyncDir("/d")
-	f.WriteAt(bytes.Repeat([]byte{2}, 2*crashPage), 2*crashPage)
+	f.WriteAt(bytes.Repeat([]byte{2}, 2*pageBytes), 2*pageBytes)
 	m.Create("/d/maybe")
 	seen := map[string]bool{}
 	for n := range uint64(200) {
@@ -102,22 +102,22 @@ func TestCrashCloneKeepsWhatWasSynced(t *testing.T) {
 		size, _ := g.Size()
 		b := make([]byte, size)
 		g.ReadAt(b, 0)
-		if !bytes.Equal(b[:2*crashPage], old[:2*crashPage]) {
+		if !bytes.Equal(b[:2*pageBytes], old[:2*pageBytes]) {
 			t.Fatal("synced bytes that were not overwritten changed")
 		}
-		page := b[2*crashPage : 3*crashPage]
+		page := b[2*pageBytes : 3*pageBytes]
 		switch n := bytes.Count(page, []byte{2}); n {
 		case 0:
 			seen["old page"] = true
-		case crashPage:
+		case pageBytes:
 			seen["new page"] = true
 		default:
 			seen["torn page"] = true
 		}
 		switch size {
-		case 3 * crashPage:
+		case 3 * pageBytes:
 			seen["old size"] = true
-		case 4 * crashPage:
+		case 4 * pageBytes:
 			seen["new size"] = true
 		default:
 			seen["size between"] = true

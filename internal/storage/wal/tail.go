@@ -1,6 +1,7 @@
 package wal
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -150,10 +151,8 @@ func blank(r io.ReaderAt, from, to int64) (bool, error) {
 		if n, err := r.ReadAt(b, from); n < len(b) {
 			return false, fmt.Errorf("wal: read at offset %d: %w", from, err)
 		}
-		for _, c := range b {
-			if c != 0 {
-				return false, nil
-			}
+		if b[0] != 0 || !bytes.Equal(b[1:], b[:len(b)-1]) { // each byte equals the one before it
+			return false, nil
 		}
 	}
 	return true, nil
