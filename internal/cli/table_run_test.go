@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -110,13 +111,11 @@ func (x *fixture) run(line, stdin string) (stdout, stderr string, code int) {
 
 func (x *fixture) play(args []string, stdin string) (stdout, stderr string, code int) {
 	x.t.Helper()
-	in, err := os.CreateTemp(x.tmp, "stdin")
-	if err == nil {
-		_, err = in.WriteString(stdin)
+	file := filepath.Join(x.tmp, "stdin")
+	if err := os.WriteFile(file, []byte(stdin), 0o600); err != nil {
+		x.t.Fatal(err)
 	}
-	if err == nil {
-		_, err = in.Seek(0, io.SeekStart)
-	}
+	in, err := os.Open(file)
 	if err != nil {
 		x.t.Fatal(err)
 	}
