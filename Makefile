@@ -26,6 +26,9 @@ SLOW          = ./test/soak ./test/suites ./test/web ./test/clients ./test/crash
 PACKAGES     ?= $(SLOW) $$($(GO) list ./... | grep -v -e /internal/broker -e /internal/core/)
 
 export CGO_ENABLED ?= 0
+# The Java clients run for seconds: compiling their code well, and collecting with threads, costs
+# them half of their CPU.
+export JAVA_TOOL_OPTIONS ?= -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
 
 .DEFAULT_GOAL := help
 .PHONY: help build run cluster demo setup check test tested packages engine suites race lint security fuzz sim crash crash-points soak cluster-faults failovers planted oracle compare bench pictures deb release notices rename clean
