@@ -27,8 +27,8 @@ var (
 const promoteWithin = 100
 
 // add adds a node as a learner. It gets the log, or a snapshot first, and has no vote until it has
-// caught up (promote). For a member, add changes its address. done is called once this
-// node has applied that, or at once if the member has that address already. Errors: ErrUsed, ErrAddress,
+// caught up (promote). For a member, add changes its address. done is called once this node has
+// applied that, or at once if the member has that address already. Errors: ErrUsed, ErrAddress,
 // ErrBusy, ErrNotLeader, store.ErrLost.
 func (c *core) add(node uint64, address string, done func(error)) {
 	c.addWith(node, address, nil, done)
