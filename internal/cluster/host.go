@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"fiveways.dev/fiveways/internal/cluster/admission"
@@ -38,22 +37,17 @@ func wait(ctx context.Context) bool {
 // Add implements admission.Host.
 func (h host) Add(ctx context.Context, newcomer admission.Newcomer) (uint64, map[uint64]string, error) {
 	ticket := replica.Ticket{ID: newcomer.Token.ID, Until: newcomer.Token.Until, Key: newcomer.Key, Levels: newcomer.Levels}
-	for {
-		var node uint64
-		var addresses map[uint64]string
-		err := h.n.ask(ctx, func(r *replica.Replica, done func(error)) {
-			r.Join(newcomer.Address, ticket, func(n uint64, all map[uint64]string, err error) {
-				node, addresses = n, all
-				done(err)
-			})
+	var node uint64
+	var addresses map[uint64]string
+	err := h.n.change(ctx, func(r *replica.Replica, done func(error)) {
+		r.Join(newcomer.Address, ticket, func(n uint64, all map[uint64]string, err error) {
+			node, addresses = n, all
+			done(err)
 		})
-		if err == nil {
-			h.n.o.Log.Info("cluster: a node joins", "node", node, "address", newcomer.Address)
-			return node, addresses, nil
-		}
-		// ErrBusy: another node is joining, or becoming a voter.
-		if !errors.Is(err, replica.ErrBusy) || !wait(ctx) {
-			return 0, nil, err
-		}
+	})
+	if err != nil {
+		return 0, nil, err
 	}
+	h.n.o.Log.Info("cluster: a node joins", "node", node, "address", newcomer.Address)
+	return node, addresses, nil
 }

@@ -418,7 +418,18 @@ func (n *Node) Status() Status {
 
 // Remove removes a node from the cluster forever (replica.Replica.Remove).
 func (n *Node) Remove(ctx context.Context, node uint64) error {
-	return n.ask(ctx, func(r *replica.Replica, done func(error)) { r.Remove(node, done) })
+	return n.change(ctx, func(r *replica.Replica, done func(error)) { r.Remove(node, done) })
+}
+
+// change asks for a change of the members, and again while another one is in progress: a node joins,
+// or becomes a voter.
+func (n *Node) change(ctx context.Context, what func(*replica.Replica, func(error))) error {
+	for {
+		err := n.ask(ctx, what)
+		if !errors.Is(err, replica.ErrBusy) || !wait(ctx) {
+			return err
+		}
+	}
 }
 
 func (n *Node) ask(ctx context.Context, what func(*replica.Replica, func(error))) error {

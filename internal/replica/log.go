@@ -14,7 +14,7 @@ var (
 	// ErrNotLeader means that this node does not lead. Nothing was done.
 	ErrNotLeader = errors.New("replica: not the leader")
 	// ErrBusy means that the members cannot be changed now. Nothing was done.
-	ErrBusy = errors.New("replica: the members cannot be changed at this moment")
+	ErrBusy = errors.New("replica: another change of the members is in progress; try again")
 	// ErrTooLarge means that a group exceeds MaxGroupBytes. Nothing was done. A caller that applies
 	// its own proposals must check the size first.
 	ErrTooLarge = errors.New("replica: the group is larger than 64 MiB, which the log of a cluster does not take")

@@ -275,6 +275,33 @@ func TestMembers(t *testing.T) {
 	}
 }
 
+// TestRemoveTogether removes nodes that have not come up, all at once. Each removal waits for the
+// others.
+func TestRemoveTogether(t *testing.T) {
+	t.Parallel()
+	c := clustertest.Start(t)
+	tokens := strings.Fields(clustertest.Command(t, "cluster", "token", "--count", "4", "--data", c.Nodes[0].Dir))
+	var nodes []string
+	for _, token := range tokens {
+		c.Add()
+		n := c.Nodes[len(c.Nodes)-1]
+		joined, err := admission.Join(t.Context(), token, n.Address, filepath.Join(n.Dir, "cluster"))
+		must(t, err)
+		nodes = append(nodes, fmt.Sprint(joined.Node))
+	}
+	t.Run("remove", func(t *testing.T) {
+		for _, node := range nodes {
+			t.Run(node, func(t *testing.T) {
+				t.Parallel()
+				clustertest.Command(t, "cluster", "remove", node, "--yes", "--data", c.Nodes[0].Dir)
+			})
+		}
+	})
+	if got := len(c.Status(0).Members); got != 3 {
+		t.Errorf("%d nodes are left", got)
+	}
+}
+
 // TestJoinWithoutLeader has a node join while no node leads. It is admitted once there is a leader.
 func TestJoinWithoutLeader(t *testing.T) {
 	t.Parallel()
