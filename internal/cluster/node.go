@@ -421,8 +421,8 @@ func (n *Node) Remove(ctx context.Context, node uint64) error {
 	return n.change(ctx, func(r *replica.Replica, done func(error)) { r.Remove(node, done) })
 }
 
-// change asks for a change of the members, and again while another one is in progress: a node joins,
-// or becomes a voter.
+// change asks for a change of the members, and again while another one is in progress: a node
+// joins, or becomes a voter.
 func (n *Node) change(ctx context.Context, what func(*replica.Replica, func(error))) error {
 	for {
 		err := n.ask(ctx, what)
