@@ -82,8 +82,8 @@ func (d *demo) confirm() ([]demoRow, error) {
 	}}, nil
 }
 
-// clockStep is the resolution of the broker's clock: the time of a message counts from the beginning
-// of the millisecond in which it arrives.
+// clockStep is the resolution of the broker's clock: the time of a message counts from the
+// beginning of the millisecond in which it arrives.
 const clockStep = time.Millisecond
 
 // deadLetter lets a message expire and consumes it from its dead-letter queue.
