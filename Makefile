@@ -27,7 +27,7 @@ PACKAGES     ?= $(SLOW) $$($(GO) list ./... | grep -v -e /internal/broker -e /in
 
 export CGO_ENABLED ?= 0
 # The Java clients run for seconds: compiling their code well, and collecting with threads, costs
-# them half of their CPU.
+# them a third of their CPU.
 export JAVA_TOOL_OPTIONS ?= -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
 
 .DEFAULT_GOAL := help

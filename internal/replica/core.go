@@ -501,6 +501,7 @@ func (c *core) respond(m *pb.Message) {
 
 // committed tells the store and the proposers which entries are committed. The proposer of a
 // membership change is told once this node has applied it: Raft refuses the next change until then.
+// Those of later entries wait with it.
 func (c *core) committed() {
 	if c.failed != nil {
 		return
