@@ -301,8 +301,11 @@ func TestConsumersOfFailedLog(t *testing.T) {
 		}, "a"},
 		{"AMQP: basic.get", func(context.Context, *faultyNode) (string, error) {
 			d, ok, err := n.amqp.Get("posts", false)
-			return fmt.Sprint(ok, d.Nack(false, true)), err
-		}, "true <nil>"},
+			n.check(err)
+			n.check(d.Nack(false, true))
+			q, err := n.amqp.QueueDeclarePassive("posts", true, false, false, false, nil) // a nack has no answer
+			return fmt.Sprint(ok, q.Messages), err
+		}, "true 1"},
 		{"SQL: peek", sqlDo("select * from mbus4.peek('posts.1')"), "SELECT 1"},
 		{"SQL: consume", sqlDo("select * from mbus4.consume('posts')"), sqlFailed},
 		{"Redis: a read of a list", redisDo("LRANGE", "q", 0, -1), redisFailed},
