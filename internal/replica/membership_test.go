@@ -366,6 +366,35 @@ func TestAddWaitsForLeader(t *testing.T) {
 	})
 }
 
+// TestStatusHasChange checks that the status has a change of the members as soon as it is done.
+func TestStatusHasChange(t *testing.T) {
+	bubble(t, 1, func(t *testing.T, tm *team) {
+		tm.leader(-1)
+		r := tm.replicas[0]
+		if err := add(r, 2, testAddress(2)); err != nil {
+			t.Fatal(err)
+		}
+		shows := func(nodes ...uint64) {
+			t.Helper()
+			if got := slices.Sorted(maps.Keys(r.Status().Addresses)); !slices.Equal(got, nodes) {
+				t.Errorf("the status has the nodes %d, want %d", got, nodes)
+			}
+		}
+		shows(1, 2)
+		joined := make(chan error, 1)
+		ticket := Ticket{ID: [16]byte{1}, Until: time.Now().Add(time.Hour), Levels: level.Supported}
+		r.Join(testAddress(3), ticket, func(_ uint64, _ map[uint64]string, err error) { joined <- err })
+		if err := <-joined; err != nil {
+			t.Fatal(err)
+		}
+		shows(1, 2, 3)
+		if err := remove(r, 2); err != nil {
+			t.Fatal(err)
+		}
+		shows(1, 3)
+	})
+}
+
 // TestTicketOfTwo checks that only one of two nodes with the same ticket joins. It may ask again,
 // also with another address.
 func TestTicketOfTwo(t *testing.T) {

@@ -189,7 +189,7 @@ func (r *Replica) Transfer(node uint64) { r.later(func(c *core) { c.transferTo(n
 // (host:port; or ErrAddress). done is called once the change is in force, or with ErrNotLeader,
 // ErrBusy, store.ErrLost or ErrStopped.
 func (r *Replica) Add(node uint64, address string, done func(error)) {
-	if !r.later(func(c *core) { c.add(node, address, done) }) {
+	if !r.later(func(c *core) { c.add(node, address, r.shown(c, done)) }) {
 		done(ErrStopped)
 	}
 }
@@ -199,19 +199,33 @@ func (r *Replica) Add(node uint64, address string, done func(error)) {
 // Errors: those of Add, ErrTicketUsed if another node has joined with the ticket,
 // level.ErrUnsupported if the node does not support the level of the log.
 func (r *Replica) Join(address string, t Ticket, done func(node uint64, addresses map[uint64]string, err error)) {
-	if !r.later(func(c *core) { c.join(address, t, time.Now(), done) }) {
+	if !r.later(func(c *core) {
+		c.join(address, t, time.Now(), func(node uint64, addresses map[uint64]string, err error) {
+			r.tell(c)
+			done(node, addresses, err)
+		})
+	}) {
 		done(0, nil, ErrStopped)
 	}
 }
 
 // Remove removes a node from the cluster permanently. done is called as for Add, or with ErrTooFew.
 func (r *Replica) Remove(node uint64, done func(error)) {
-	if !r.later(func(c *core) { c.remove(node, done) }) {
+	if !r.later(func(c *core) { c.remove(node, r.shown(c, done)) }) {
 		done(ErrStopped)
 	}
 }
 
-// Status returns a recent status.
+// shown returns a function that publishes the status and then calls done: a caller that is told that
+// a change is done finds it in the status.
+func (r *Replica) shown(c *core, done func(error)) func(error) {
+	return func(err error) {
+		r.tell(c)
+		done(err)
+	}
+}
+
+// Status returns a recent status. It has all changes of the members that were reported as done.
 func (r *Replica) Status() Status {
 	r.mu.Lock()
 	defer r.mu.Unlock()
