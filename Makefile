@@ -22,8 +22,12 @@ GOVULNCHECK  ?= golang.org/x/vuln/cmd/govulncheck@v1.9.0
 STATICCHECK  ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
 TESTTIMEOUT  ?= 15m
 ENGINE        = ./internal/broker/... ./internal/core/...
-SLOW          = ./test/soak ./test/suites ./test/web ./test/clients ./test/crash ./test/etcd ./test/sql/...
-PACKAGES     ?= $(SLOW) $$($(GO) list ./... | grep -v -e /internal/broker -e /internal/core/)
+SLOW          = ./test/soak ./test/suites ./test/web ./test/clients ./test/crash ./test/etcd ./test/sql/... ./test/tutorials
+IMPORTS       = {{.ImportPath}} {{.TestImports}} {{.XTestImports}}
+# Matches, in a line of IMPORTS, the packages of `make packages`: test/ and those that import it,
+# and two that run programs themselves.
+OTHERS        = fiveways\/(test\/|internal\/lint |internal\/protocol\/httpapi\/metrics )
+PACKAGES     ?= $(SLOW) $$($(GO) list -f '$(IMPORTS)' ./... | awk '/$(OTHERS)/ {print $$1}')
 
 export CGO_ENABLED ?= 0
 # The Java clients run for seconds: compiling their code well, and collecting with threads, costs
@@ -31,7 +35,7 @@ export CGO_ENABLED ?= 0
 export JAVA_TOOL_OPTIONS ?= -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
 
 .DEFAULT_GOAL := help
-.PHONY: help build run cluster demo setup check test tested packages engine suites race lint security fuzz sim crash crash-points soak cluster-faults failovers planted oracle compare bench pictures deb release notices rename clean
+.PHONY: help build run cluster demo setup check test tests units tested packages suites race lint security fuzz sim crash crash-points soak cluster-faults failovers planted oracle compare bench pictures deb release notices rename clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -63,10 +67,14 @@ setup: ## install what the tests with real clients use (pika, amqplib, amqp-clie
 check: lint ## the quick checks, to run while working: vet, lint, and the unit tests without their long rounds
 	$(GO) test -short -vet=off -timeout $(TESTTIMEOUT) ./cmd/... ./internal/... ./semaphore/... ./worker/... ./web/...
 
-# Setting up waits for downloads most of the time, compiling does not.
 test: ## vet and all tests, those of the engine with its invariants checked
-	@$(MAKE) --no-print-directory -j 2 setup tested
-	@$(MAKE) --no-print-directory -j 2 packages engine
+	@.ci/slowest $(MAKE) --no-print-directory tests
+
+# All tests run also after a failure, so that one run shows all failures. Setting up waits for
+# downloads most of the time.
+tests:
+	@failed=0; $(MAKE) --no-print-directory -j 2 setup units || failed=1; \
+	  $(MAKE) --no-print-directory packages && exit $$failed
 
 # The broker is built once for all tests that run it. The tag nextlevel is used only in
 # internal/replica.
@@ -74,18 +82,22 @@ tested:
 	$(GO) vet -tags nextlevel ./internal/replica/...
 	$(GO) build -ldflags '-s -w' -o bin/tested ./cmd/fiveways
 
-# TESTTIMEOUT is per package: a package that hangs fails instead. Without -count=1 a test that uses
-# other clients or servers would be taken from the cache although these have changed. The slow
-# packages come first, since the last would run alone. One more package runs at a time than there
-# are processors, since the slow ones mostly wait; with more, some tests and clients would time out.
-# All of go vet is included.
-packages:
-	@BROKERTEST_BIN=$(CURDIR)/bin/tested .ci/slowest $(GO) test -count=1 -vet=all -timeout $(TESTTIMEOUT) \
-	  -p $$(($$(getconf _NPROCESSORS_ONLN) + 1)) $(PACKAGES)
+# The tests that use nothing but Go code of this module: the result of a package whose code has not
+# changed comes from the cache. All other tests run the engine as it is released, without the checks
+# of its invariants.
+units: tested
+	@failed=0; $(GO) test -tags invariants -vet=all -timeout $(TESTTIMEOUT) $(ENGINE) || failed=1; \
+	  $(GO) test -vet=all -timeout $(TESTTIMEOUT) \
+	  $$($(GO) list -f '$(IMPORTS)' ./... | awk '!/$(OTHERS)/ && !/internal\/(broker|core\/)/ {print $$1}') && exit $$failed
 
-# All other tests run the engine as it is released, without these checks.
-engine:
-	@$(GO) test -tags invariants -vet=all -timeout $(TESTTIMEOUT) -p 1 $(ENGINE)
+# The tests that use other clients or servers, or read what `go test` does not know of. Without
+# -count=1 they would be taken from the cache although these have changed. TESTTIMEOUT is per
+# package: a package that hangs fails instead. The slow packages come first, since the last would
+# run alone. One more package runs at a time than there are processors, since the slow ones mostly
+# wait; with more, some tests and clients would time out. All of go vet is included.
+packages: tested
+	@BROKERTEST_BIN=$(CURDIR)/bin/tested $(GO) test -count=1 -vet=all -timeout $(TESTTIMEOUT) \
+	  -p $$(($$(getconf _NPROCESSORS_ONLN) + 1)) $(PACKAGES)
 
 # The quick suites are part of `make test`. SUITESFLAGS='-broker rabbitmq' runs them against
 # RabbitMQ, for comparison.
