@@ -91,6 +91,16 @@ func (s *Deliveries) Oldest() *Item {
 	return nil
 }
 
+// Given returns how many of the n handles from h on have been given to messages, which may be gone
+// by now. In a damaged log, n can be any number.
+func (s *Deliveries) Given(h Handle, n int) int {
+	l := s.lane(h.Priority())
+	if l == nil || h.Seq() >= l.next {
+		return 0
+	}
+	return int(min(uint64(n), l.next-h.Seq()))
+}
+
 // Status returns the status of a message; Gone if it is not in the queue.
 func (s *Deliveries) Status(h Handle) Status {
 	_, _, status := s.find(h)

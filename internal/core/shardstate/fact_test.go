@@ -3,6 +3,7 @@ package shardstate
 import (
 	"bytes"
 	"encoding/hex"
+	"math"
 	"slices"
 	"testing"
 
@@ -81,11 +82,14 @@ func FuzzApply(f *testing.F) {
 		appendMessage(nil, factCopy, &one, 1),
 		appendMessage(nil, factReplace, &one, 1),
 		appendSpan(nil, factSettle, 1, 1, 1),
+		appendSpan(nil, factSettle, 1, 1, math.MaxInt64), // must not take longer, either
 		appendSpan(nil, factRequeue, 1, 1, 2),
+		appendSpan(nil, factRequeue, 1, 1, math.MaxInt64),
 		AppendFact(nil, factStart, 0),
 		appendSpan(nil, factReschedule, 1, 1, 2),
 		appendKey(nil, 1, &Key{At: 5, Until: 9}),
 		appendLeases(nil, &leases{queue: 1, handle: 1, n: 1, number: 1, until: 9}),
+		appendLeases(nil, &leases{queue: 1, handle: 1, n: math.MaxInt64, number: 1, until: 9}),
 		appendDone(nil, 1, &job.Done{ID: "a", Until: 9}),
 		appendInts(nil, factLedger, 1),
 		appendSpan(nil, factRecount, 1, 1, 2),

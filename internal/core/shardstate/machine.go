@@ -127,7 +127,7 @@ func (m *Machine) applySpan(fact []byte) error {
 	case factSettle:
 		q.settle(s.handle, s.n, m.gone)
 	case factRequeue, factRetry:
-		q.giveBack(s.handle, s.n, s.extra)
+		q.giveBack(s.handle, q.State.Given(s.handle, s.n), s.extra)
 	case factReschedule:
 		if s.extra > 0 {
 			q.reschedule(s.handle, s.extra)
@@ -150,6 +150,7 @@ func (m *Machine) applyLedger(fact []byte) error {
 	case factLease:
 		l, err := decodeLeases(fact)
 		if q := m.queues[l.queue]; q != nil && err == nil {
+			l.n = q.State.Given(l.handle, l.n)
 			q.lease(&l, true)
 		}
 		return err
