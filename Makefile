@@ -35,7 +35,7 @@ export CGO_ENABLED ?= 0
 export JAVA_TOOL_OPTIONS ?= -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
 
 .DEFAULT_GOAL := help
-.PHONY: help build run cluster demo setup check test tests units tested packages suites race lint security fuzz sim crash crash-points soak cluster-faults failovers planted oracle compare bench pictures deb release notices rename clean
+.PHONY: help build run cluster demo setup check test units tested packages suites race lint security fuzz sim crash crash-points soak cluster-faults failovers planted oracle compare bench pictures deb release notices rename clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -67,14 +67,11 @@ setup: ## install what the tests with real clients use (pika, amqplib, amqp-clie
 check: lint ## the quick checks, to run while working: vet, lint, and the unit tests without their long rounds
 	$(GO) test -short -vet=off -timeout $(TESTTIMEOUT) ./cmd/... ./internal/... ./semaphore/... ./worker/... ./web/...
 
-test: ## vet and all tests, those of the engine with its invariants checked
-	@.ci/slowest $(MAKE) --no-print-directory tests
-
 # All tests run also after a failure, so that one run shows all failures. Setting up waits for
 # downloads most of the time.
-tests:
-	@failed=0; $(MAKE) --no-print-directory -j 2 setup units || failed=1; \
-	  $(MAKE) --no-print-directory packages && exit $$failed
+test: ## vet and all tests, those of the engine with its invariants checked
+	@.ci/slowest sh -c '$(MAKE) --no-print-directory -j 2 setup units; failed=$$?; \
+	  $(MAKE) --no-print-directory packages && exit $$failed'
 
 # The broker is built once for all tests that run it. The tag nextlevel is used only in
 # internal/replica.
