@@ -24,12 +24,12 @@ import (
 // object per line. Calls go to conn, from the address of the HTTP client and with its Authorization
 // header as the token. A request, or all requests of a stream together, may have maxBytes.
 func newGateway(conn grpc.ClientConnInterface, maxBytes int) http.Handler {
-	mux := runtime.NewServeMux(runtime.WithMarshalerOption(runtime.MIMEWildcard, &runtime.HTTPBodyMarshaler{
+	mux := runtime.NewServeMux(runtime.WithRoutingErrorHandler(noRoute), runtime.WithMarshalerOption(runtime.MIMEWildcard, errorJSON{&runtime.HTTPBodyMarshaler{
 		Marshaler: &runtime.JSONPb{
 			MarshalOptions:   protojson.MarshalOptions{UseProtoNames: true},
 			UnmarshalOptions: protojson.UnmarshalOptions{DiscardUnknown: true},
 		},
-	}))
+	}}))
 	ctx := context.Background()
 	for _, err := range []error{
 		pbgw.RegisterKVHandlerClient(ctx, mux, pb.NewKVClient(conn)),

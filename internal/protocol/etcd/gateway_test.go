@@ -81,13 +81,12 @@ func TestGateway(t *testing.T) {
 		{"/v3/kv/put", `{"key":"YQ==","value":"Mg==","prev_kv":true}`, 200, `{"prev_kv":{"create_revision":"2","key":"YQ==","mod_revision":"2","value":"MQ==","version":"1"}}`},
 		{"/v3beta/kv/range", `{"key":"YQ=="}`, 200, `{"count":"1","kvs":[{"create_revision":"2","key":"YQ==","mod_revision":"3","value":"Mg==","version":"2"}]}`},
 		{"/v3/kv/txn", `{"compare":[{"target":"VALUE","key":"YQ==","value":"Mg=="}],"success":[{"requestDeleteRange":{"key":"YQ=="}}]}`, 200, `{"responses":[{"response_delete_range":{"deleted":"1","header":{"revision":"4"}}}],"succeeded":true}`},
-		{"/v3/kv/put", `{"value":"MQ=="}`, 400, `{"code":3,"message":"etcdserver: key is not provided"}`},
-		{"/v3/kv/put", `{`, 400, `{"code":3,"message":"unexpected EOF"}`},
-		{"/v3/kv/range", `{"key":"YQ==","revision":"99"}`, 400, `{"code":11,"message":"etcdserver: mvcc: required revision is a future revision"}`},
+		{"/v3/kv/put", `{"value":"MQ=="}`, 400, `{"code":3,"error":"etcdserver: key is not provided","message":"etcdserver: key is not provided"}`},
+		{"/v3/kv/put", `{`, 400, `{"code":3,"error":"unexpected EOF","message":"unexpected EOF"}`},
+		{"/v3/kv/range", `{"key":"YQ==","revision":"99"}`, 400, `{"code":11,"error":"etcdserver: mvcc: required revision is a future revision","message":"etcdserver: mvcc: required revision is a future revision"}`},
 		{"/v3/lease/grant", `{"TTL":"60","ID":"7"}`, 200, `{"ID":"7","TTL":"60"}`},
 		{"/v3/lease/leases", ``, 200, `{"leases":[{"ID":"7"}]}`},
 		{"/v3/lock/lock", `{"name":"bA==","lease":"7"}`, 200, `{"key":"bC83"}`},
-		{"/v3/nothing", `{}`, 404, `{"code":5,"message":"Not Found"}`},
 	} {
 		status, text := post(t, n, test.path, test.body)
 		if status != test.status || without(t, text, "header") != test.want {
@@ -113,8 +112,37 @@ func TestGatewayWatch(t *testing.T) {
 		}
 	}
 	n.drain()
-	if s := next(); !strings.Contains(s, `"etcdserver: server stopped"`) {
+	const end = `{"error":{"grpc_code":14,"http_code":503,"message":"etcdserver: server stopped","http_status":"Service Unavailable","code":14}}`
+	if s := next(); s != end {
 		t.Errorf("the end is %s", s)
+	}
+}
+
+// TestGatewayRoutes checks the answers to unknown paths and to methods that the gateway has not.
+func TestGatewayRoutes(t *testing.T) {
+	n := newNode(t, Options{})
+	for _, test := range []struct {
+		method, path string
+		status       int
+		want         string
+	}{
+		{"POST", "/v3/nothing", 404, "Not Found\n"},
+		{"GET", "/v3/kv/range", 405, "Method Not Allowed\n"},
+		{"PUT", "/v3/kv/put", 405, "Method Not Allowed\n"},
+	} {
+		r, err := http.NewRequestWithContext(t.Context(), test.method, "http://"+n.addr+test.path, strings.NewReader("{}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(answer.Body)
+		answer.Body.Close()
+		if err != nil || answer.StatusCode != test.status || string(text) != test.want {
+			t.Errorf("%s %s: %d %q, %v", test.method, test.path, answer.StatusCode, text, err)
+		}
 	}
 }
 
