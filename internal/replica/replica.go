@@ -216,8 +216,8 @@ func (r *Replica) Remove(node uint64, done func(error)) {
 	}
 }
 
-// shown returns a function that publishes the status and then calls done: a caller that is told that
-// a change is done finds it in the status.
+// shown returns a function that publishes the status and then calls done, so that a caller that is
+// told that a change is done finds it in the status.
 func (r *Replica) shown(c *core, done func(error)) func(error) {
 	return func(err error) {
 		r.tell(c)
