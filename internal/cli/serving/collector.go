@@ -51,6 +51,8 @@ type collector struct {
 
 	calm      *time.Timer  // runs giveBack
 	allocated atomic.Int64 // at the last giveBack, to compute what was allocated since
+	// gaps is what the last giveBack could not give back: free memory between live objects.
+	gaps atomic.Int64
 }
 
 // newCollector returns a collector that starts at once and ends with ctx.
@@ -99,18 +101,29 @@ func (c *collector) follow() {
 }
 
 // giveBack returns free memory to the operating system once the broker is calm. It runs one step
-// after a collection, and then every step until the broker is calm. An idle broker has no timer.
+// after a collection, and then every step until the broker is calm. An idle broker has no timer: a
+// collection by giveBack starts it once more, but then there is nothing to give back.
 func (c *collector) giveBack() {
-	v := read("/gc/heap/allocs:bytes", "/memory/classes/heap/objects:bytes", "/memory/classes/heap/unused:bytes",
-		"/memory/classes/heap/free:bytes", "/gc/heap/live:bytes")
-	step := v[0] - c.allocated.Swap(v[0])
+	allocated, live, dead := heap()
+	gaps := min(c.gaps.Load(), dead)
+	step := allocated - c.allocated.Swap(allocated)
 	switch {
 	case c.ctx.Err() != nil:
 	case step > calmBytes:
 		c.calm.Reset(calmStep)
-	case v[1]+v[2]+v[3]-v[4] > max(worthIt, v[4]/worthShare):
+	case dead-gaps > max(worthIt, live/worthShare):
 		debug.FreeOSMemory()
+		_, _, gaps = heap()
 	}
+	c.gaps.Store(gaps)
+}
+
+// heap returns the bytes that were allocated so far, that the last collection found alive, and that
+// the process has besides these: garbage, gaps and free memory.
+func heap() (allocated, live, dead int64) {
+	v := read("/gc/heap/allocs:bytes", "/gc/heap/live:bytes",
+		"/memory/classes/heap/objects:bytes", "/memory/classes/heap/unused:bytes", "/memory/classes/heap/free:bytes")
+	return v[0], v[1], v[2] + v[3] + v[4] - v[1]
 }
 
 // gcPercent returns GOGC until the next collection: what the room for garbage allows if less than

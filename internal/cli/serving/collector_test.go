@@ -80,6 +80,32 @@ func TestCalmBrokerGivesMemoryBack(t *testing.T) {
 	}
 }
 
+// TestFragmentsAreNoGarbage checks that a calm broker is not collected again because of what a
+// collection cannot give back: the gaps between objects that are still used.
+func TestFragmentsAreNoGarbage(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // disables other collections
+	c := &collector{ctx: t.Context(), calm: time.NewTimer(time.Hour)}
+	defer c.calm.Stop()
+	used := make([][]byte, 1<<16)
+	for i := range used {
+		used[i] = make([]byte, 512)
+	}
+	c.giveBack()
+	for i := range used {
+		if i%8 != 0 {
+			used[i] = nil
+		}
+	}
+	before := inForce(t, "/gc/cycles/total:gc-cycles")
+	for range 5 {
+		c.giveBack()
+	}
+	if n := inForce(t, "/gc/cycles/total:gc-cycles") - before; n != 1 {
+		t.Errorf("%d collections of a calm broker, want 1", n)
+	}
+	runtime.KeepAlive(used)
+}
+
 var sink []byte
 
 func TestOperatorsCollectorWins(t *testing.T) {
