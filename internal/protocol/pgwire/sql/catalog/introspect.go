@@ -256,7 +256,7 @@ func collationNamed(_ *Catalog, _ *expr.Env, args []value.Datum) (value.Datum, e
 func viewDefinition(c *Catalog, env *expr.Env, args []value.Datum) (value.Datum, error) {
 	id := argOID(args)
 	if name, ok := args[0].(string); ok {
-		found, ok := c.Names().Find(value.Regclass, name)
+		found, ok := names{c}.find(value.Regclass, name)
 		if !ok {
 			return nil, pgerror.New(pgerror.UndefinedTable, `relation "%s" does not exist`, name)
 		}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/builtin"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/schema"
@@ -136,7 +137,18 @@ func splitName(text string) (schema, name string) {
 	return schema, name
 }
 
-func (n names) Find(t *value.Type, text string) (int64, bool) {
+func (n names) Find(t *value.Type, text string) (oid int64, ok bool, err error) {
+	switch t {
+	case value.Regproc:
+		return n.findFunction(text)
+	case value.Regprocedure:
+		return n.findProcedure(text)
+	}
+	oid, ok = n.find(t, text)
+	return oid, ok, nil
+}
+
+func (n names) find(t *value.Type, text string) (int64, bool) {
 	schema, name := splitName(text)
 	switch t {
 	case value.Regclass:
@@ -151,24 +163,12 @@ func (n names) Find(t *value.Type, text string) (int64, bool) {
 	case value.Regtype:
 		element, array := strings.CutSuffix(text, "[]")
 		if schema != pgCatalog && value.ByName(strings.TrimSuffix(name, "[]")) == nil {
-			if id, ok := n.Find(value.Regclass, element); ok {
+			if id, ok := n.find(value.Regclass, element); ok {
 				o, _ := n.c.object(background(), uint32(id))
 				if array {
 					return int64(rowArrayOf(o)), true
 				}
 				return int64(rowTypeOf(o)), true
-			}
-		}
-	case value.Regproc, value.Regprocedure:
-		name, _, _ = strings.Cut(name, "(")
-		for _, p := range ioProcs() {
-			if p.name == name && (schema == "" || schema == pgCatalog) {
-				return p.oid, true
-			}
-		}
-		for _, f := range append(builtin.Library.Functions(name), n.c.schemaFunctions(schema, name)...) {
-			if schema == "" || f.Schema == schema {
-				return int64(f.OID), true
 			}
 		}
 	case value.Regnamespace:
@@ -183,6 +183,69 @@ func (n names) Find(t *value.Type, text string) (int64, bool) {
 		}
 	}
 	return 0, false
+}
+
+// findFunction finds a function by its name, which must be unique.
+func (n names) findFunction(text string) (oid int64, ok bool, err error) {
+	schema, name := splitName(text)
+	for _, p := range ioProcs() {
+		if p.name == name && (schema == "" || schema == pgCatalog) {
+			return p.oid, true, nil
+		}
+	}
+	switch found := n.functions(schema, name); len(found) {
+	case 0:
+		return 0, false, nil
+	case 1:
+		return int64(found[0].OID), true, nil
+	}
+	return 0, false, pgerror.New(pgerror.AmbiguousFunction, "more than one function named \"%s\"", text)
+}
+
+// findProcedure finds a function by its name and the types of its arguments: name(type, ...).
+func (n names) findProcedure(text string) (oid int64, ok bool, err error) {
+	text = strings.TrimSpace(text)
+	name, list, ok := strings.Cut(text, "(")
+	if !ok {
+		return 0, false, pgerror.New(pgerror.InvalidText, "expected a left parenthesis")
+	}
+	if list, ok = strings.CutSuffix(list, ")"); !ok {
+		return 0, false, pgerror.New(pgerror.InvalidText, "expected a right parenthesis")
+	}
+	set := value.Defaults()
+	set.Names = n
+	types := []value.Datum{}
+	if list = strings.TrimSpace(list); list != "" {
+		for arg := range strings.SplitSeq(list, ",") {
+			t, err := value.Parse(value.Regtype, strings.TrimSpace(arg), &set)
+			if err != nil {
+				return 0, false, err
+			}
+			types = append(types, t)
+		}
+	}
+	schema, name := splitName(name)
+	for _, f := range n.functions(schema, name) {
+		if slices.EqualFunc(f.Args, types, func(a expr.Arg, t value.Datum) bool { return int64(a.Type.OID) == t }) {
+			return int64(f.OID), true, nil
+		}
+	}
+	for _, p := range ioProcs() {
+		if p.name == name && (schema == "" || schema == pgCatalog) {
+			return p.oid, true, nil
+		}
+	}
+	return 0, false, nil
+}
+
+// functions returns the functions of a name in a schema or, if that is empty, in the search path.
+func (n names) functions(schema, name string) (found []*expr.Function) {
+	for _, f := range append(builtin.Library.Functions(name), n.c.schemaFunctions(schema, name)...) {
+		if schema == "" || f.Schema == schema {
+			found = append(found, f)
+		}
+	}
+	return found
 }
 
 func (c *Catalog) schemaFunctions(schema, name string) []*expr.Function {

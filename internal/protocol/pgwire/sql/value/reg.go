@@ -30,8 +30,8 @@ func parseReg(t *Type, s string, set *Settings) (Datum, error) {
 		return parseOID(OID, s)
 	}
 	if set.Names != nil {
-		if oid, ok := set.Names.Find(t, s); ok {
-			return oid, nil
+		if oid, ok, err := set.Names.Find(t, s); ok || err != nil {
+			return oid, err
 		}
 	}
 	if t == Regtype {

@@ -21,8 +21,8 @@ type Settings struct {
 // Names resolves values of regclass, regproc and similar types.
 type Names interface {
 	// Find returns the OID of the object with the name text for the type t (Regclass, Regproc,
-	// ...). ok is false if there is none.
-	Find(t *Type, text string) (oid int64, ok bool)
+	// ...). ok is false if there is none. Errors: ambiguous names, malformed ones.
+	Find(t *Type, text string) (oid int64, ok bool, err error)
 	// Show returns the text for an object. ok is false if there is none.
 	Show(t *Type, oid int64) (text string, ok bool)
 }
