@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"net"
@@ -12,6 +13,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 	clientv3 "go.etcd.io/etcd/client/v3"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"fiveways.dev/fiveways/test/clustertest"
 )
@@ -83,13 +86,17 @@ func TestStaleReads(t *testing.T) {
 }
 
 // changeAll changes everything that the askers read, through a node that may have no leader for a
-// while.
+// while. When the leader changes, the node closes connections, so the first change is repeated.
 func changeAll(t *testing.T, n *clustertest.Node, to string) {
 	t.Helper()
 	keys, err := clientv3.New(clientv3.Config{Endpoints: []string{n.EtcdAddr()}, DialTimeout: clustertest.Patience})
 	must(t, err)
 	defer keys.Close()
-	_, err = keys.Put(t.Context(), "key", to)
+	ctx, cancel := context.WithTimeout(t.Context(), clustertest.Patience)
+	defer cancel()
+	for err = status.Error(codes.Unavailable, ""); status.Code(err) == codes.Unavailable; {
+		_, err = keys.Put(ctx, "key", to)
+	}
 	must(t, err)
 
 	list := redis.NewClient(&redis.Options{Addr: n.RedisAddr(), ReadTimeout: clustertest.Patience})

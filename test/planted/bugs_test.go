@@ -227,8 +227,8 @@ var bugs = []bug{
 		name: "a return is not counted after a restart",
 		edits: []edit{{
 			"internal/core/shardstate/machine.go",
-			"\t\tq.giveBack(s.handle, s.n, s.extra)\n",
-			"\t\tif s.extra > 0 {\n\t\t\tq.giveBack(s.handle, s.n, s.extra)\n\t\t}\n",
+			"\t\tq.giveBack(s.handle, q.State.Given(s.handle, s.n), s.extra)\n",
+			"\t\tif s.extra > 0 {\n\t\t\tq.giveBack(s.handle, q.State.Given(s.handle, s.n), s.extra)\n\t\t}\n",
 		}},
 		in: "crash", test: "TestCrash/limited", env: kills,
 		found: `returns were promised to count`,

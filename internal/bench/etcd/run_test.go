@@ -14,7 +14,7 @@ import (
 func TestRunOnPlainKeys(t *testing.T) {
 	o := DefaultOptions()
 	o.URL, o.Loads, o.Keys, o.Producers, o.Consumers, o.InFlight = etcdd.Start(t), LoadNames(), 500, 3, 2, 2
-	o.Duration = 50 * time.Millisecond
+	o.Duration = 300 * time.Millisecond
 	told := 0
 	r, err := Run(t.Context(), o, func(Load) { told++ })
 	if err != nil {

@@ -93,7 +93,7 @@ func TestAMQP(t *testing.T) {
 
 func TestRedis(t *testing.T) {
 	o := jobs.DefaultOptions()
-	o.Duration = 10 * time.Millisecond
+	o.Duration = 300 * time.Millisecond
 	url := "redis://" + serve(t, "redis")
 	for _, load := range []string{"cycle", "list", "wire"} {
 		if r, err := jobs.Measure(t.Context(), o, url, load, 2, 3); err != nil || r.Jobs == 0 {
@@ -127,7 +127,7 @@ func TestSQL(t *testing.T) {
 
 func TestEtcd(t *testing.T) {
 	o := etcd.DefaultOptions()
-	o.URL, o.Duration, o.Loads = serve(t, "etcd"), 10*time.Millisecond, []string{"queue", "put"}
+	o.URL, o.Duration, o.Loads = serve(t, "etcd"), 300*time.Millisecond, []string{"queue", "put"}
 	r, err := etcd.Run(t.Context(), o, nil)
 	if err != nil {
 		t.Fatal(err)
