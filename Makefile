@@ -21,13 +21,8 @@ GOSEC        ?= github.com/securego/gosec/v2/cmd/gosec@v2.30.0
 GOVULNCHECK  ?= golang.org/x/vuln/cmd/govulncheck@v1.9.0
 STATICCHECK  ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
 TESTTIMEOUT  ?= 15m
-ENGINE        = ./internal/broker/... ./internal/core/...
 SLOW          = ./test/soak ./test/suites ./test/web ./test/clients ./test/crash ./test/etcd ./test/sql/... ./test/tutorials
-IMPORTS       = {{.ImportPath}} {{.TestImports}} {{.XTestImports}}
-# Matches, in a line of IMPORTS, the packages of `make packages`: test/ and those that import it,
-# and two that run programs themselves.
-OTHERS        = fiveways\/(test\/|internal\/lint |internal\/protocol\/httpapi\/metrics )
-PACKAGES     ?= $(SLOW) $$($(GO) list -f '$(IMPORTS)' ./... | awk '/$(OTHERS)/ {print $$1}')
+PACKAGES     ?= $(SLOW) $$(.ci/packages others)
 
 export CGO_ENABLED ?= 0
 # The Java clients run for seconds: compiling their code well, and collecting with threads, costs
@@ -83,9 +78,8 @@ tested:
 # changed comes from the cache. All other tests run the engine as it is released, without the checks
 # of its invariants.
 units: tested
-	@failed=0; $(GO) test -tags invariants -vet=all -timeout $(TESTTIMEOUT) $(ENGINE) || failed=1; \
-	  $(GO) test -vet=all -timeout $(TESTTIMEOUT) \
-	  $$($(GO) list -f '$(IMPORTS)' ./... | awk '!/$(OTHERS)/ && !/internal\/(broker|core\/)/ {print $$1}') && exit $$failed
+	@failed=0; $(GO) test -tags invariants -vet=all -timeout $(TESTTIMEOUT) $$(.ci/packages engine) || failed=1; \
+	  $(GO) test -vet=all -timeout $(TESTTIMEOUT) $$(.ci/packages units) && exit $$failed
 
 # The tests that use other clients or servers, or read what `go test` does not know of. Without
 # -count=1 they would be taken from the cache although these have changed. TESTTIMEOUT is per
