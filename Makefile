@@ -77,9 +77,10 @@ tested:
 # The tests that use nothing but Go code of this module: the result of a package whose code has not
 # changed comes from the cache. All other tests run the engine as it is released, without the checks
 # of its invariants.
-units: tested
-	@failed=0; $(GO) test -tags invariants -vet=all -timeout $(TESTTIMEOUT) $$(.ci/packages engine) || failed=1; \
-	  $(GO) test -vet=all -timeout $(TESTTIMEOUT) $$(.ci/packages units) && exit $$failed
+units: tested ## of the tests, those that use no other program; results come from Go's cache
+	@failed=0; engine=$$(.ci/packages engine) && units=$$(.ci/packages units) || exit; \
+	  $(GO) test -tags invariants -vet=all -timeout $(TESTTIMEOUT) $$engine || failed=1; \
+	  $(GO) test -vet=all -timeout $(TESTTIMEOUT) $$units && exit $$failed
 
 # The tests that use other clients or servers, or read what `go test` does not know of. Without
 # -count=1 they would be taken from the cache although these have changed. TESTTIMEOUT is per
@@ -87,8 +88,8 @@ units: tested
 # run alone. One more package runs at a time than there are processors, since the slow ones mostly
 # wait; with more, some tests and clients would time out. All of go vet is included.
 packages: tested
-	@BROKERTEST_BIN=$(CURDIR)/bin/tested $(GO) test -count=1 -vet=all -timeout $(TESTTIMEOUT) \
-	  -p $$(($$(getconf _NPROCESSORS_ONLN) + 1)) $(PACKAGES)
+	@packages="$(PACKAGES)" && BROKERTEST_BIN=$(CURDIR)/bin/tested $(GO) test -count=1 -vet=all -timeout $(TESTTIMEOUT) \
+	  -p $$(($$(getconf _NPROCESSORS_ONLN) + 1)) $$packages
 
 # The quick suites are part of `make test`. SUITESFLAGS='-broker rabbitmq' runs them against
 # RabbitMQ, for comparison.

@@ -94,8 +94,10 @@ func changeAll(t *testing.T, n *clustertest.Node, to string) {
 	defer keys.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), clustertest.Patience)
 	defer cancel()
-	for err = status.Error(codes.Unavailable, ""); status.Code(err) == codes.Unavailable; {
-		_, err = keys.Put(ctx, "key", to)
+	for {
+		if _, err = keys.Put(ctx, "key", to); status.Code(err) != codes.Unavailable {
+			break
+		}
 	}
 	must(t, err)
 

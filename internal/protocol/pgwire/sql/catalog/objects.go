@@ -188,10 +188,8 @@ func (n names) find(t *value.Type, text string) (int64, bool) {
 // findFunction finds a function by its name, which must be unique.
 func (n names) findFunction(text string) (oid int64, ok bool, err error) {
 	schema, name := splitName(text)
-	for _, p := range ioProcs() {
-		if p.name == name && (schema == "" || schema == pgCatalog) {
-			return p.oid, true, nil
-		}
+	if oid, ok := ioProc(schema, name); ok {
+		return oid, true, nil
 	}
 	switch found := n.functions(schema, name); len(found) {
 	case 0:
@@ -230,12 +228,18 @@ func (n names) findProcedure(text string) (oid int64, ok bool, err error) {
 			return int64(f.OID), true, nil
 		}
 	}
+	oid, ok = ioProc(schema, name)
+	return oid, ok, nil
+}
+
+// ioProc finds a function that reads or writes values of a type.
+func ioProc(schema, name string) (oid int64, ok bool) {
 	for _, p := range ioProcs() {
 		if p.name == name && (schema == "" || schema == pgCatalog) {
-			return p.oid, true, nil
+			return p.oid, true
 		}
 	}
-	return 0, false, nil
+	return 0, false
 }
 
 // functions returns the functions of a name in a schema or, if that is empty, in the search path.
