@@ -443,6 +443,11 @@ func (n *Node) ask(ctx context.Context, what func(*replica.Replica, func(error))
 	case err := <-answer:
 		return err
 	case <-ctx.Done():
+	}
+	select {
+	case err := <-answer: // it came at the last moment
+		return err
+	default:
 		return fmt.Errorf("cluster: the outcome is not known: %w", ctx.Err())
 	}
 }
