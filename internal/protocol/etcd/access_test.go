@@ -191,11 +191,11 @@ func rpcs() []rpc {
 		{"Status", func(ctx context.Context, c cc) error {
 			_, err := pb.NewMaintenanceClient(c).Status(ctx, &pb.StatusRequest{})
 			return err
-		}, root},
+		}, []string{"*"}},
 		{"Alarm get", func(ctx context.Context, c cc) error {
 			_, err := pb.NewMaintenanceClient(c).Alarm(ctx, &pb.AlarmRequest{})
 			return err
-		}, root},
+		}, []string{"*"}},
 		{"Alarm deactivate", func(ctx context.Context, c cc) error {
 			_, err := pb.NewMaintenanceClient(c).Alarm(ctx, &pb.AlarmRequest{Action: pb.AlarmRequest_DEACTIVATE, Alarm: pb.AlarmType_NOSPACE})
 			return err

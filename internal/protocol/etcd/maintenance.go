@@ -40,13 +40,15 @@ func (m *maintenanceService) admin(ctx context.Context) error {
 // errAlarmAction is the answer to an unknown action, on which etcd fails.
 var errAlarmAction = status.Error(codes.InvalidArgument, "etcdserver: unknown action for an alarm")
 
-// Alarm lists, raises or ends alarms.
+// Alarm lists, raises or ends alarms. Every user may list them, as in etcd since 3.5.32 and 3.6.12.
 func (m *maintenanceService) Alarm(ctx context.Context, r *pb.AlarmRequest) (*pb.AlarmResponse, error) {
 	if _, known := pb.AlarmRequest_AlarmAction_name[int32(r.Action)]; !known {
 		return nil, errAlarmAction
 	}
-	if err := m.admin(ctx); err != nil {
-		return nil, err
+	if r.Action != pb.AlarmRequest_GET {
+		if err := m.admin(ctx); err != nil {
+			return nil, err
+		}
 	}
 	resp, err := m.srv.keys.Alarm(ctx, r)
 	if err != nil {
@@ -59,11 +61,9 @@ func (m *maintenanceService) Alarm(ctx context.Context, r *pb.AlarmRequest) (*pb
 	return resp, nil
 }
 
-// Status returns the state of the member that the client has connected to.
+// Status returns the state of the member that the client has connected to. Every user may see it,
+// as in etcd since 3.5.32 and 3.6.12: clients ask for the version before they use what is new.
 func (m *maintenanceService) Status(ctx context.Context, r *pb.StatusRequest) (*pb.StatusResponse, error) {
-	if err := m.admin(ctx); err != nil {
-		return nil, err
-	}
 	s := m.srv
 	resp := s.keys.Status()
 	resp.Version, resp.DbSizeQuota, resp.DowngradeInfo = etcdVersion, s.keys.Quota(), &pb.DowngradeInfo{}
