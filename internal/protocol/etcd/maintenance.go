@@ -40,7 +40,7 @@ func (m *maintenanceService) admin(ctx context.Context) error {
 // errAlarmAction is the answer to an unknown action, on which etcd fails.
 var errAlarmAction = status.Error(codes.InvalidArgument, "etcdserver: unknown action for an alarm")
 
-// Alarm lists, raises or ends alarms. Every user may list them, as in etcd since 3.5.32 and 3.6.12.
+// Alarm lists, raises or ends alarms. Every user may list them, as in etcd since 3.5.29 and 3.6.10.
 func (m *maintenanceService) Alarm(ctx context.Context, r *pb.AlarmRequest) (*pb.AlarmResponse, error) {
 	if _, known := pb.AlarmRequest_AlarmAction_name[int32(r.Action)]; !known {
 		return nil, errAlarmAction
