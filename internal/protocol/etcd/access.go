@@ -47,12 +47,11 @@ type afterwardsKey struct{}
 
 // openMethods need no login even if access control is on. They need none in etcd either.
 var openMethods = map[string]bool{
-	pb.Auth_Authenticate_FullMethodName:  true,
-	pb.Auth_AuthStatus_FullMethodName:    true,
-	pb.Cluster_MemberList_FullMethodName: true,
-	"/grpc.health.v1.Health/Check":       true,
-	"/grpc.health.v1.Health/Watch":       true,
-	"/grpc.health.v1.Health/List":        true,
+	pb.Auth_Authenticate_FullMethodName: true,
+	pb.Auth_AuthStatus_FullMethodName:   true,
+	"/grpc.health.v1.Health/Check":      true,
+	"/grpc.health.v1.Health/Watch":      true,
+	"/grpc.health.v1.Health/List":       true,
 }
 
 // admit authenticates the caller of a method and keeps the identity in the context, also for the
