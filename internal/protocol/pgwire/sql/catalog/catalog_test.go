@@ -167,33 +167,42 @@ func TestSearch(t *testing.T) {
 			if !ok || len(table.Keys()) == 0 {
 				continue
 			}
-			searched++
-			scanned := map[value.Datum][][]value.Datum{}
-			for row, err := range r.Scan(env, nil) {
-				if err != nil {
-					t.Fatal(err)
-				}
-				id := row[table.Keys()[0]]
-				scanned[id] = append(scanned[id], row)
-			}
-			scanned[int64(1)] = nil // of no object
-			for id, want := range scanned {
-				var found [][]value.Datum
-				for row, err := range table.Search(env, nil, []value.Datum{id}) {
-					if err != nil {
-						t.Fatal(err)
-					}
-					if row[table.Keys()[0]] == id {
-						found = append(found, row)
-					}
-				}
-				if !reflect.DeepEqual(found, want) {
-					t.Fatalf("%s, %v: found\n%v\nscanned\n%v", r.Name(), id, found, want)
-				}
+			for at := range table.Keys() {
+				searched++
+				compareSearch(t, env, r, at)
 			}
 		}
 	}
 	if searched == 0 {
 		t.Error("no relation is searched")
+	}
+}
+
+// compareSearch searches by each value of one of the keys.
+func compareSearch(t *testing.T, env *expr.Env, r schema.Relation, at int) {
+	t.Helper()
+	table := r.(schema.Searcher)
+	column := table.Keys()[at]
+	scanned := map[value.Datum][][]value.Datum{int64(1): nil, "no such name": nil}
+	for row, err := range r.Scan(env, nil) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		scanned[row[column]] = append(scanned[row[column]], row)
+	}
+	by := make([]value.Datum, len(table.Keys()))
+	for by[at] = range scanned {
+		var found [][]value.Datum
+		for row, err := range table.Search(env, nil, by) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if row[column] == by[at] { // the condition is evaluated again
+				found = append(found, row)
+			}
+		}
+		if want := scanned[by[at]]; !reflect.DeepEqual(found, want) {
+			t.Fatalf("%s, %v: found\n%v\nscanned\n%v", r.Name(), by[at], found, want)
+		}
 	}
 }

@@ -177,7 +177,7 @@ func typeVisible(c *Catalog, env *expr.Env, args []value.Datum) (value.Datum, er
 
 func userByID(c *Catalog, _ *expr.Env, args []value.Datum) (value.Datum, error) {
 	id := argOID(args)
-	if id == oidOwner {
+	if id == oidBootstrap {
 		return c.owner(), nil
 	}
 	for _, r := range c.roles() {

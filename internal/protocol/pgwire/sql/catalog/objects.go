@@ -35,7 +35,7 @@ const (
 	oidPgCatalog = 11
 	oidPublic    = 2200
 	oidInfo      = 13190
-	oidOwner     = 10 // the owner of all built-in objects
+	oidBootstrap = 10 // PostgreSQL's first superuser
 	oidDatabase  = 5
 )
 

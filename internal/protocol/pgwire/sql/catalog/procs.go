@@ -19,19 +19,19 @@ const (
 	oidProcRel  = 1255
 )
 
-func fillProcs(c *Catalog, env *expr.Env, wanted func(uint32) bool, emit func(cells)) {
+func fillProcs(c *Catalog, env *expr.Env, want wanted, emit func(cells)) {
 	for _, p := range ioProcs() {
-		if !wanted(uint32(p.oid)) {
+		if !want(uint32(p.oid), p.name) {
 			continue
 		}
 		emit(cells{
-			"oid": p.oid, "proname": p.name, "pronamespace": oid(oidPgCatalog), "proowner": oid(oidOwner), "prolang": oid(oidInternal), "procost": 1.0,
+			"oid": p.oid, "proname": p.name, "pronamespace": oid(oidPgCatalog), "proowner": c.ownerOID(), "prolang": oid(oidInternal), "procost": 1.0,
 			"prokind": "f", "proisstrict": true, "provolatile": "i", "proparallel": "s", "pronargs": int64(1), "prorettype": oid(value.Internal.OID),
 			"proargtypes": value.Vector(value.OID, []value.Datum{oid(value.Internal.OID)}), "prosrc": p.name,
 		})
 	}
 	for _, f := range c.now(env).functions {
-		if !wanted(f.OID) {
+		if !want(f.OID, f.Name) {
 			continue
 		}
 		var types, argNames []value.Datum
@@ -45,7 +45,7 @@ func fillProcs(c *Catalog, env *expr.Env, wanted func(uint32) bool, emit func(ce
 			}
 		}
 		row := cells{
-			"oid": oid(f.OID), "proname": f.Name, "pronamespace": oid(namespaceOID(f.Schema)), "proowner": oid(oidOwner), "prolang": oid(oidInternal),
+			"oid": oid(f.OID), "proname": f.Name, "pronamespace": oid(namespaceOID(f.Schema)), "proowner": c.ownerOID(), "prolang": oid(oidInternal),
 			"procost": 1.0, "prokind": "f", "proisstrict": f.Strict, "proretset": f.IsSet(), "provolatile": string(f.Volatility), "proparallel": "u",
 			"pronargs": int64(len(f.Args)), "pronargdefaults": defaults, "prorettype": oid(returnType(f).OID),
 			"proargtypes": value.Vector(value.OID, types), "prosrc": f.Name,
@@ -70,14 +70,14 @@ func fillProcs(c *Catalog, env *expr.Env, wanted func(uint32) bool, emit func(ce
 	}
 }
 
-// describeColumns adds the columns of RETURNS TABLE, which pg_proc lists as arguments.
+// describeColumns adds the columns of the result, which pg_proc lists as OUT arguments.
 func describeColumns(f *expr.Function, row cells, types, argNames []value.Datum) {
 	var modes []value.Datum
 	for range f.Args {
 		modes = append(modes, "i")
 	}
 	for _, column := range f.Columns {
-		types, argNames, modes = append(types, oid(column.Type.OID)), append(argNames, column.Name), append(modes, "t")
+		types, argNames, modes = append(types, oid(column.Type.OID)), append(argNames, column.Name), append(modes, "o")
 	}
 	row["proallargtypes"] = value.NewArray(value.OID, types)
 	row["proargnames"] = value.NewArray(value.Text, argNames)
@@ -120,9 +120,9 @@ func fillDependencies(c *Catalog, env *expr.Env, emit func(cells)) {
 	one(relType, value.Hstore.OID)
 }
 
-func fillLanguages(_ *Catalog, _ *expr.Env, emit func(cells)) {
+func fillLanguages(c *Catalog, _ *expr.Env, emit func(cells)) {
 	for i, name := range []string{"internal", "c", "sql"} {
-		emit(cells{"oid": oid(oidInternal + uint32(i)), "lanname": name, "lanowner": oid(oidOwner), "lanpltrusted": name == "sql"})
+		emit(cells{"oid": oid(oidInternal + uint32(i)), "lanname": name, "lanowner": c.ownerOID(), "lanpltrusted": name == "sql"})
 	}
 }
 
@@ -155,17 +155,13 @@ func arguments(f *expr.Function, defaults bool) string {
 		}
 		all = append(all, s)
 	}
+	for _, column := range f.Columns {
+		all = append(all, "OUT "+quoteName(column.Name)+" "+column.Type.String())
+	}
 	return strings.Join(all, ", ")
 }
 
 func result(f *expr.Function) string {
-	if len(f.Columns) > 0 {
-		var all []string
-		for _, column := range f.Columns {
-			all = append(all, quoteName(column.Name)+" "+column.Type.String())
-		}
-		return "TABLE(" + strings.Join(all, ", ") + ")"
-	}
 	if f.IsSet() {
 		return "SETOF " + returnType(f).String()
 	}

@@ -13,17 +13,17 @@ var relationTables = map[string]filler{
 
 func fillNamespaces(c *Catalog, _ *expr.Env, emit func(cells)) {
 	for _, name := range c.namespaces() {
-		emit(cells{"oid": oid(namespaceOID(name)), "nspname": name, "nspowner": oid(oidOwner)})
+		emit(cells{"oid": oid(namespaceOID(name)), "nspname": name, "nspowner": c.ownerOID()})
 	}
 }
 
-func fillClasses(c *Catalog, env *expr.Env, wanted func(uint32) bool, emit func(cells)) {
+func fillClasses(c *Catalog, env *expr.Env, want wanted, emit func(cells)) {
 	one := func(id uint32, schema, name string, kind byte, columns int) {
-		if !wanted(id) {
+		if !want(id, name) {
 			return
 		}
 		emit(cells{
-			"oid": oid(id), "relname": name, "reltype": oid(rowType(schema, name, id)), "relnamespace": oid(namespaceOID(schema)), "relowner": oid(oidOwner), "relkind": string(kind),
+			"oid": oid(id), "relname": name, "reltype": oid(rowType(schema, name, id)), "relnamespace": oid(namespaceOID(schema)), "relowner": c.ownerOID(), "relkind": string(kind),
 			"relnatts": int64(columns), "relpersistence": "p", "relreplident": "n", "relispopulated": true, "reltuples": -1.0,
 		})
 	}
@@ -33,12 +33,12 @@ func fillClasses(c *Catalog, env *expr.Env, wanted func(uint32) bool, emit func(
 	one(value.RelQTModel, value.QTModel.Schema, value.QTModel.Name, 'c', len(value.QTModel.Fields))
 }
 
-func fillAttributes(c *Catalog, env *expr.Env, wanted func(uint32) bool, emit func(cells)) {
+func fillAttributes(c *Catalog, env *expr.Env, want wanted, emit func(cells)) {
 	all := func(id uint32, columns []value.Field, notNull []bool) {
-		if !wanted(id) {
-			return
-		}
 		for i, f := range columns {
+			if !want(id, f.Name) {
+				continue
+			}
 			row := cells{
 				"attrelid": oid(id), "attname": f.Name, "atttypid": oid(f.Type.OID), "attlen": int64(f.Type.Len), "attnum": int64(i + 1),
 				"atttypmod": int64(-1), "attstattarget": int64(-1), "attcacheoff": int64(-1), "attstorage": "p", "attalign": "i", "attislocal": true,

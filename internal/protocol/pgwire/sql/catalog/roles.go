@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
 var roleTables = map[string]filler{
@@ -27,8 +28,11 @@ func (c *Catalog) roles() []Role {
 	return all
 }
 
-// owner returns the owner of built-in objects.
+// owner returns the owner of all objects.
 func (c *Catalog) owner() string { return c.opts.User }
+
+// ownerOID is the owner's OID in pg_roles, so that a join with it finds the owner.
+func (c *Catalog) ownerOID() value.Datum { return oid(Role{Name: c.owner()}.oid()) }
 
 func fillRoles(c *Catalog, _ *expr.Env, emit func(cells)) {
 	for _, r := range c.roles() {

@@ -62,10 +62,10 @@ func nameOfRows(o object, array bool) string {
 	return name
 }
 
-func fillRowTypes(c *Catalog, env *expr.Env, wanted func(uint32) bool, emit func(cells)) {
+func fillRowTypes(c *Catalog, env *expr.Env, want wanted, emit func(cells)) {
 	row := func(o object, id uint32, name string, io typeIO) cells {
 		return cells{
-			"oid": oid(id), "typname": name, "typnamespace": oid(namespaceOID(o.schema)), "typowner": oid(oidOwner), "typlen": int64(-1),
+			"oid": oid(id), "typname": name, "typnamespace": oid(namespaceOID(o.schema)), "typowner": c.ownerOID(), "typlen": int64(-1),
 			"typisdefined": true, "typdelim": ",", "typinput": io.in.oid, "typoutput": io.out.oid, "typreceive": io.recv.oid, "typsend": io.send.oid,
 			"typalign": "d", "typstorage": "x", "typtypmod": int64(-1),
 		}
@@ -74,7 +74,7 @@ func fillRowTypes(c *Catalog, env *expr.Env, wanted func(uint32) bool, emit func
 		if typedRelations()[o.OID()] != nil {
 			continue
 		}
-		if !wanted(rowTypeOf(o)) && !wanted(rowArrayOf(o)) {
+		if !want(rowTypeOf(o), o.Name()) && !want(rowArrayOf(o), "_"+o.Name()) {
 			continue
 		}
 		whole := row(o, rowTypeOf(o), o.Name(), recordIO)

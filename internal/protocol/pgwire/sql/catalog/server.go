@@ -25,20 +25,20 @@ const (
 func fillDatabases(c *Catalog, _ *expr.Env, emit func(cells)) {
 	for i, name := range c.databases() {
 		emit(cells{
-			"oid": oid(oidDatabase + uint32(i)), "datname": name, "datdba": oid(oidOwner), "encoding": int64(charset.UTF8Number), "datlocprovider": "c",
+			"oid": oid(oidDatabase + uint32(i)), "datname": name, "datdba": c.ownerOID(), "encoding": int64(charset.UTF8Number), "datlocprovider": "c",
 			"datistemplate": false, "datallowconn": true, "datconnlimit": int64(-1), "dattablespace": oid(oidDefaultTS), "datcollate": "C.UTF-8", "datctype": "C.UTF-8",
 		})
 	}
 }
 
-func fillTablespaces(_ *Catalog, _ *expr.Env, emit func(cells)) {
-	emit(cells{"oid": oid(oidDefaultTS), "spcname": "pg_default", "spcowner": oid(oidOwner)})
-	emit(cells{"oid": oid(oidDefaultTS + 1), "spcname": "pg_global", "spcowner": oid(oidOwner)})
+func fillTablespaces(c *Catalog, _ *expr.Env, emit func(cells)) {
+	emit(cells{"oid": oid(oidDefaultTS), "spcname": "pg_default", "spcowner": c.ownerOID()})
+	emit(cells{"oid": oid(oidDefaultTS + 1), "spcname": "pg_global", "spcowner": c.ownerOID()})
 }
 
-func fillExtensions(_ *Catalog, _ *expr.Env, emit func(cells)) {
+func fillExtensions(c *Catalog, _ *expr.Env, emit func(cells)) {
 	emit(cells{
-		"oid": oid(oidExtension), "extname": "hstore", "extowner": oid(oidOwner), "extnamespace": oid(oidPublic), "extrelocatable": true, "extversion": "1.8",
+		"oid": oid(oidExtension), "extname": "hstore", "extowner": c.ownerOID(), "extnamespace": oid(oidPublic), "extrelocatable": true, "extversion": "1.8",
 	})
 }
 

@@ -33,16 +33,21 @@ type cells map[string]value.Datum
 // filler yields the rows of a table.
 type filler func(c *Catalog, env *expr.Env, emit func(cells))
 
-// keyedFiller is the filler of a large table whose first column is an OID: it yields the rows whose
-// OID is wanted.
-type keyedFiller func(c *Catalog, env *expr.Env, wanted func(oid uint32) bool, emit func(cells))
+// wanted reports whether a row with these keys is asked for.
+type wanted func(oid uint32, name string) bool
 
-// keyedTables are those in which clients look single objects up.
-var keyedTables = map[string]keyedFiller{
-	"pg_catalog.pg_attribute": fillAttributes,
-	"pg_catalog.pg_class":     fillClasses,
-	"pg_catalog.pg_proc":      fillProcs,
-	"pg_catalog.pg_type":      fillTypes,
+// keyedTable is a large table in which clients look single objects up, by the OID in its first
+// column or by a name. fill yields the rows that are wanted.
+type keyedTable struct {
+	name string // the column with the name
+	fill func(c *Catalog, env *expr.Env, want wanted, emit func(cells))
+}
+
+var keyedTables = map[string]keyedTable{
+	"pg_catalog.pg_attribute": {"attname", fillAttributes},
+	"pg_catalog.pg_class":     {"relname", fillClasses},
+	"pg_catalog.pg_proc":      {"proname", fillProcs},
+	"pg_catalog.pg_type":      {"typname", fillTypes},
 }
 
 var readTables = sync.OnceValue(func() (all []*table) {
@@ -97,30 +102,30 @@ func (r *relation) Name() string           { return r.t.name }
 func (r *relation) Kind() byte             { return r.t.kind }
 func (r *relation) Columns() []value.Field { return r.t.columns }
 
-// Keys are the OID of a keyed table.
+// Keys are the OID and the name of a keyed table.
 func (r *relation) Keys() []int {
-	if keyedTables[r.t.path()] == nil {
+	keyed, ok := keyedTables[r.t.path()]
+	if !ok {
 		return nil
 	}
-	return []int{0}
+	return []int{0, r.t.index[keyed.name]}
 }
 
 func (r *relation) Search(env *expr.Env, _ []bool, by []value.Datum) iter.Seq2[[]value.Datum, error] {
-	return r.rows(env, keyedTables[r.t.path()].only(by[0]))
+	return r.rows(env, keyedTables[r.t.path()].only(by[0], by[1]))
 }
 
 // SearchedByJoins is false: a join keeps the rows by their keys.
 func (r *relation) SearchedByJoins() bool { return false }
 
-// only is the filler for one OID.
-func (f keyedFiller) only(id value.Datum) filler {
-	return func(c *Catalog, env *expr.Env, emit func(cells)) {
-		f(c, env, func(n uint32) bool { return oid(n) == id }, emit)
-	}
+// only is the filler for an OID, a name, or both; nil means any.
+func (k keyedTable) only(id, name value.Datum) filler {
+	want := func(n uint32, s string) bool { return (id == nil || oid(n) == id) && (name == nil || s == name) }
+	return func(c *Catalog, env *expr.Env, emit func(cells)) { k.fill(c, env, want, emit) }
 }
 
-func (f keyedFiller) all(c *Catalog, env *expr.Env, emit func(cells)) {
-	f(c, env, func(uint32) bool { return true }, emit)
+func (k keyedTable) all(c *Catalog, env *expr.Env, emit func(cells)) {
+	k.fill(c, env, func(uint32, string) bool { return true }, emit)
 }
 
 func (r *relation) Scan(env *expr.Env, _ []bool) iter.Seq2[[]value.Datum, error] {
@@ -180,8 +185,8 @@ var fillers = sync.OnceValue(func() map[string]filler {
 	for _, group := range []map[string]filler{typeTables, relationTables, functionTables, roleTables, serverTables, informationTables} {
 		maps.Copy(all, group)
 	}
-	for path, fill := range keyedTables {
-		all[path] = fill.all
+	for path, keyed := range keyedTables {
+		all[path] = keyed.all
 	}
 	return all
 })

@@ -25,15 +25,15 @@ var sortedTypes = sync.OnceValue(func() []*value.Type {
 	return all
 })
 
-func fillTypes(c *Catalog, env *expr.Env, wanted func(uint32) bool, emit func(cells)) {
-	fillRowTypes(c, env, wanted, emit)
+func fillTypes(c *Catalog, env *expr.Env, want wanted, emit func(cells)) {
+	fillRowTypes(c, env, want, emit)
 	for _, t := range sortedTypes() {
-		if !wanted(t.OID) {
+		if !want(t.OID, t.Name) {
 			continue
 		}
 		io := ioOf(t)
 		row := cells{
-			"oid": oid(t.OID), "typname": t.Name, "typnamespace": oid(namespaceOID(t.Schema)), "typowner": oid(oidOwner), "typlen": int64(t.Len),
+			"oid": oid(t.OID), "typname": t.Name, "typnamespace": oid(namespaceOID(t.Schema)), "typowner": c.ownerOID(), "typlen": int64(t.Len),
 			"typbyval": t.Len > 0 && t.Len <= 8, "typtype": string(t.Kind), "typcategory": string(t.Category), "typispreferred": t.Prefer,
 			"typisdefined": true, "typdelim": ",", "typinput": io.in.oid, "typoutput": io.out.oid,
 			"typreceive": io.recv.oid, "typsend": io.send.oid, "typalign": io.align, "typstorage": io.storage, "typtypmod": int64(-1),
@@ -82,10 +82,10 @@ func fillCasts(_ *Catalog, _ *expr.Env, emit func(cells)) {
 	}
 }
 
-func fillOperators(_ *Catalog, _ *expr.Env, emit func(cells)) {
+func fillOperators(c *Catalog, _ *expr.Env, emit func(cells)) {
 	for _, o := range builtin.Library.AllOperators() {
 		row := cells{
-			"oid": oid(o.OID), "oprname": o.Name, "oprnamespace": oid(oidPgCatalog), "oprowner": oid(oidOwner), "oprkind": "b",
+			"oid": oid(o.OID), "oprname": o.Name, "oprnamespace": oid(oidPgCatalog), "oprowner": c.ownerOID(), "oprkind": "b",
 			"oprright": oid(o.Right.OID), "oprresult": oid(o.Returns.OID),
 		}
 		if o.Left != nil {
@@ -99,15 +99,15 @@ func fillOperators(_ *Catalog, _ *expr.Env, emit func(cells)) {
 
 const oidDefaultCollation = 100
 
-func fillCollations(_ *Catalog, _ *expr.Env, emit func(cells)) {
-	for _, c := range []struct {
+func fillCollations(c *Catalog, _ *expr.Env, emit func(cells)) {
+	for _, k := range []struct {
 		oid      uint32
 		name     string
 		provider string
 	}{{oidDefaultCollation, "default", "d"}, {950, "C", "c"}, {951, "POSIX", "c"}} {
 		emit(cells{
-			"oid": oid(c.oid), "collname": c.name, "collnamespace": oid(oidPgCatalog), "collowner": oid(oidOwner), "collprovider": c.provider,
-			"collisdeterministic": true, "collencoding": int64(-1), "collcollate": c.name, "collctype": c.name,
+			"oid": oid(k.oid), "collname": k.name, "collnamespace": oid(oidPgCatalog), "collowner": c.ownerOID(), "collprovider": k.provider,
+			"collisdeterministic": true, "collencoding": int64(-1), "collcollate": k.name, "collctype": k.name,
 		})
 	}
 }

@@ -22,6 +22,7 @@ type JSONNode struct {
 	Bool    bool
 	Number  numeric.Number
 	Text    string // of a string; the source text of a number
+	Source  string // the text of the whole value, in json only
 	Elems   []*JSONNode
 	Members []JSONMember
 }
@@ -47,7 +48,23 @@ func parseJSON(t *Type, s string) (Datum, error) {
 // ParseJSON parses a JSON text. If binary is set, the result is normalized like jsonb: sorted
 // unique keys, with numbers and strings decoded.
 func ParseJSON(s string, binary bool) (*JSONNode, error) {
-	p := jsonParser{text: s, binary: binary}
+	return (&jsonParser{text: s, binary: binary, decode: binary}).parse()
+}
+
+// ParseJSONMembers parses a JSON text whose members are wanted as they are written: in their order,
+// duplicates included, each with its Source.
+func ParseJSONMembers(s string) (*JSONNode, error) {
+	return (&jsonParser{text: s, decode: true}).parse()
+}
+
+type jsonParser struct {
+	text   string
+	at     int
+	binary bool
+	decode bool // strings are decoded, not only checked
+}
+
+func (p *jsonParser) parse() (*JSONNode, error) {
 	node, err := p.value(0, "Expected JSON value, but found \"%s\".")
 	if err != nil {
 		return nil, err
@@ -56,12 +73,6 @@ func ParseJSON(s string, binary bool) (*JSONNode, error) {
 		return nil, p.unexpected(token, "Expected end of input, but found \"%s\".")
 	}
 	return node, nil
-}
-
-type jsonParser struct {
-	text   string
-	at     int
-	binary bool
 }
 
 func badJSON(detail string, args ...any) error {
@@ -128,6 +139,16 @@ func (p *jsonParser) unexpected(token, expected string) error {
 }
 
 func (p *jsonParser) value(depth int, expected string) (*JSONNode, error) {
+	p.skip()
+	start := p.at
+	node, err := p.element(depth, expected)
+	if err == nil && !p.binary {
+		node.Source = p.text[start:p.at]
+	}
+	return node, err
+}
+
+func (p *jsonParser) element(depth int, expected string) (*JSONNode, error) {
 	if depth > maxJSONDepth {
 		return nil, pgerror.New("54001", "stack depth limit exceeded")
 	}
@@ -315,13 +336,13 @@ func (p *jsonParser) unicode(s string) (r rune, size int, err error) {
 		return 0, 0, badJSON("\"\\u\" must be followed by four hexadecimal digits.")
 	}
 	switch {
-	case !p.binary && !utf16.IsSurrogate(r):
+	case !p.decode && !utf16.IsSurrogate(r):
 		return r, width, nil
 	case r == 0:
 		return 0, 0, pgerror.New("22P05", "unsupported Unicode escape sequence").WithDetail("\\u0000 cannot be converted to text.")
 	case !utf16.IsSurrogate(r):
 		return r, width, nil
-	case !p.binary:
+	case !p.decode:
 		return utf8.RuneError, width, nil // json keeps the text and ignores the decoded string
 	case r >= 0xDC00:
 		return 0, 0, badJSON("Unicode low surrogate must follow a high surrogate.")

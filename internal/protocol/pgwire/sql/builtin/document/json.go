@@ -266,12 +266,12 @@ func jsonArrayLength(_ *expr.Env, a []value.Datum) (value.Datum, error) {
 	return int64(len(all)), nil
 }
 
-func jsonElements(asText bool) expr.RowsFunc {
+func jsonElements(t *value.Type, function string, asText bool) expr.RowsFunc {
 	return func(_ *expr.Env, a []value.Datum) iter.Seq2[[]value.Datum, error] {
 		return func(yield func([]value.Datum, error) bool) {
 			all, ok := items(a[0].(string))
 			if !ok {
-				yield(nil, pgerror.New(pgerror.InvalidParameterValue, "cannot extract elements from a scalar or an object"))
+				yield(nil, noElements(t, function, strings.HasPrefix(strings.TrimLeft(a[0].(string), " \t\r\n"), "{")))
 				return
 			}
 			for _, v := range all {
@@ -284,26 +284,63 @@ func jsonElements(asText bool) expr.RowsFunc {
 	}
 }
 
-// jsonEach yields the members of an object, or only the keys if keys is set.
-func jsonEach(keys, asText bool) expr.RowsFunc {
+// noElements is the error for a value that is not an array: an object or a scalar.
+func noElements(t *value.Type, function string, object bool) error {
+	text := "cannot extract elements from "
+	switch {
+	case t == value.JSON && object:
+		text = "cannot call " + function + " on a non-array"
+	case t == value.JSON:
+		text = "cannot call " + function + " on a scalar"
+	case object:
+		text += "an object"
+	default:
+		text += "a scalar"
+	}
+	return pgerror.New(pgerror.InvalidParameterValue, "%s", text)
+}
+
+// jsonEach yields the members of an object.
+func jsonEach(t *value.Type, function string, asText bool) expr.RowsFunc {
+	return jsonMembers(func(kind byte) string {
+		switch {
+		case t == value.JSONB:
+			return "cannot call " + function + " on a non-object"
+		case kind == 'a':
+			return "cannot deconstruct an array as an object"
+		}
+		return "cannot deconstruct a scalar"
+	}, func(m value.JSONMember) ([]value.Datum, error) {
+		d, err := shownJSON(json.RawMessage(m.Value.Source), true, asText)
+		return []value.Datum{m.Key, d}, err
+	})
+}
+
+// jsonKeys yields the keys of an object.
+func jsonKeys(function string) expr.RowsFunc {
+	return jsonMembers(func(kind byte) string {
+		if kind == 'a' {
+			return "cannot call " + function + " on an array"
+		}
+		return "cannot call " + function + " on a scalar"
+	}, func(m value.JSONMember) ([]value.Datum, error) { return []value.Datum{m.Key}, nil })
+}
+
+// jsonMembers yields a row for each member of an object. refusal is the error for a value of
+// another kind.
+func jsonMembers(refusal func(kind byte) string, row func(value.JSONMember) ([]value.Datum, error)) expr.RowsFunc {
 	return func(_ *expr.Env, a []value.Datum) iter.Seq2[[]value.Datum, error] {
 		return func(yield func([]value.Datum, error) bool) {
-			node, err := value.ParseJSON(a[0].(string), false)
-			if err != nil || node.Kind != 'o' {
-				yield(nil, pgerror.New(pgerror.InvalidParameterValue, "cannot deconstruct what is not an object"))
+			node, err := value.ParseJSONMembers(a[0].(string))
+			if err == nil && node.Kind != 'o' {
+				err = pgerror.New(pgerror.InvalidParameterValue, "%s", refusal(node.Kind))
+			}
+			if err != nil {
+				yield(nil, err)
 				return
 			}
 			for _, m := range node.Members {
-				row := []value.Datum{m.Key}
-				if !keys {
-					d, err := shownJSON(m.Value.Append(nil), true, asText)
-					if err != nil {
-						yield(nil, err)
-						return
-					}
-					row = append(row, d)
-				}
-				if !yield(row, nil) {
+				if r, err := row(m); !yield(r, err) || err != nil {
 					return
 				}
 			}
@@ -351,9 +388,12 @@ func addDocuments(to expr.Table) {
 			t.Name + "_typeof": jsonTypeOf, t.Name + "_array_length": jsonArrayLength,
 		})
 		to.Sets(map[string]expr.RowsFunc{
-			t.Name + "_array_elements": jsonElements(false), t.Name + "_array_elements_text": jsonElements(true),
-			t.Name + "_each": jsonEach(false, false), t.Name + "_each_text": jsonEach(false, true), t.Name + "_object_keys": jsonEach(true, false),
+			t.Name + "_object_keys": jsonKeys(t.Name + "_object_keys"),
 		})
+		for suffix, asText := range map[string]bool{"": false, "_text": true} {
+			elements, each := t.Name+"_array_elements"+suffix, t.Name+"_each"+suffix
+			to.Sets(map[string]expr.RowsFunc{elements: jsonElements(t, elements, asText), each: jsonEach(t, each, asText)})
+		}
 		to[expr.AggregatePrefix+t.Name+"_agg"] = expr.Implementation{Bind: func(args []*value.Type, returns *value.Type) (expr.Bound, error) {
 			return expr.Bound{Aggregate: func() expr.Aggregator { return &jsonAgg{t: args[0], returns: returns} }}, nil
 		}}
