@@ -60,7 +60,7 @@ func (s *Server) openSession(c *conn) (session, func(), error) {
 			return s.conns.signal(c, work.Superuser(), pid, terminate)
 		},
 	})
-	work.Run = session.Run
+	work.Run, catalogs.Transaction = session.Run, session.TransactionID
 	work.InBlock = func() bool { return session.Status() != 'I' }
 	return session, work.Close, nil
 }

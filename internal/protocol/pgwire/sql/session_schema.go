@@ -1,6 +1,7 @@
 package sql
 
 import (
+	"math"
 	"sync/atomic"
 
 	"fiveways.dev/fiveways/internal/protocol/pgwire/charset"
@@ -82,7 +83,7 @@ func newSessionSchema(s *Session) *sessionSchema {
 	})
 	c.add(&expr.Function{
 		OID: 2943, Name: "txid_current", Strict: true, Volatility: expr.Stable, Returns: value.Int8,
-		Call: func(*expr.Env, []value.Datum) (value.Datum, error) { return s.transactionID(), nil },
+		Call: func(*expr.Env, []value.Datum) (value.Datum, error) { return s.TransactionID(), nil },
 	})
 	c.add(&expr.Function{
 		OID: 3348, Name: "txid_current_if_assigned", Strict: true, Volatility: expr.Stable, Returns: value.Int8,
@@ -92,6 +93,10 @@ func newSessionSchema(s *Session) *sessionSchema {
 			}
 			return s.tx.id, nil
 		},
+	})
+	c.add(&expr.Function{
+		OID: 1181, Name: "age", Args: []expr.Arg{{Type: value.XID}}, Strict: true, Volatility: expr.Stable, Returns: value.Int4,
+		Call: func(_ *expr.Env, args []value.Datum) (value.Datum, error) { return s.ageOf(args[0].(int64)), nil },
 	})
 	c.addRelations()
 	c.add(c.signal(2171, "pg_cancel_backend", value.Field{Name: "", Type: value.Int4}))
@@ -167,8 +172,17 @@ var lastTransaction atomic.Int64
 
 const reservedTransactions = 2
 
-// transactionID returns the ID of the transaction, which is unique within the process.
-func (s *Session) transactionID() int64 {
+// ageOf returns how many transactions began since the one with the ID xid. The first IDs are
+// reserved for rows that are older than every transaction.
+func (s *Session) ageOf(xid int64) int64 {
+	if xid <= reservedTransactions {
+		return math.MaxInt32
+	}
+	return int64(int32(uint32(s.TransactionID()) - uint32(xid)))
+}
+
+// TransactionID returns the ID of the transaction, which is unique within the process.
+func (s *Session) TransactionID() int64 {
 	if s.tx.id == 0 {
 		s.tx.id = lastTransaction.Add(1) + reservedTransactions
 	}

@@ -61,3 +61,22 @@ select pg_get_function_arguments(oid), pg_get_function_identity_arguments(oid), 
 select pg_get_function_arguments(oid), pg_get_function_result(oid), proargmodes from pg_proc where proname = 'json_array_elements' and pronamespace = 'pg_catalog'::regnamespace;
 --> pg_get_function_arguments | pg_get_function_result | proargmodes
 --> from_json json, OUT value json | SETOF json | {i,o}
+-- A row is not NULL because all its columns are, unless an outer join did not find it
+select row_to_json(t) from (select null::int as x) t;
+--> row_to_json
+--> {"x":null}
+select count(t), json_agg(t) from (select null::int as x) t;
+--> count | json_agg
+--> 1 | [{"x":null}]
+select t is null as empty, t from (select null::int as x) t;
+--> empty | t
+--> t | ()
+select row_to_json(t), row_to_json(u), u from (select 1 as a) t left join (select null::int as x) u on false;
+--> row_to_json | row_to_json | u
+--> {"a":1} | NULL | NULL
+select row_to_json(t), row_to_json(u) from (select 1 as a) t right join (select null::int as x) u on false;
+--> row_to_json | row_to_json
+--> NULL | {"x":null}
+select row_to_json(t), row_to_json(u) from (select 1 as a) t join (select null::int as x) u on true;
+--> row_to_json | row_to_json
+--> {"a":1} | {"x":null}

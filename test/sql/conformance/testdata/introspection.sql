@@ -42,3 +42,30 @@ select attnum from pg_catalog.pg_attribute where attname = 'relname' and attreli
 select count(*) from pg_catalog.pg_class where relname = null;
 --> count
 --> 0
+-- DataGrip reads when an object changed
+select relname, xmin::text::bigint > 0 as changed, age(xmin) >= 0 as aged from pg_catalog.pg_class where relname = 'shown_q';
+--> relname | changed | aged
+--> shown_q | t | t
+select n.nspname, n.xmin is not null as changed from pg_catalog.pg_namespace n where n.nspname = 'public';
+--> nspname | changed
+--> public | t
+select c.relname, a.xmin is null as missing from pg_catalog.pg_class c left join pg_catalog.pg_attribute a on a.attrelid = c.oid and a.attname = 'nothing' where c.relname = 'shown_q';
+--> relname | missing
+--> shown_q | t
+select age('1'::xid), age('2'::xid);
+--> age | age
+--> 2147483647 | 2147483647
+select xmin from shown_q;
+--> ERROR 42703: column "xmin" does not exist
+select xmin from pg_catalog.pg_class, pg_catalog.pg_type;
+--> ERROR 42702: column reference "xmin" is ambiguous
+select l.transactionid from pg_catalog.pg_locks l where l.transactionid is not null and false order by pg_catalog.age(l.transactionid);
+--> transactionid
+--> (0 rows)
+select name, version from pg_available_extension_versions() where name = 'hstore' and version = '1.8';
+--> name | version
+--> hstore | 1.8
+-- asyncpg and others read addresses in binary
+select '10.0.0.1'::inet, '10.0.0.1/24'::inet, '::1'::inet, '::ffff:1.2.3.4'::inet, '2001:db8::/32'::inet;
+--> inet | inet | inet | inet | inet
+--> 10.0.0.1 | 10.0.0.1/24 | ::1 | ::ffff:1.2.3.4 | 2001:db8::/32

@@ -45,6 +45,8 @@ type Catalog struct {
 	opts    Options
 	schemas []*catalogSchema
 	objects objects // of the other schemas, cached by version
+
+	Transaction func() int64 // txid_current of the session; nil: not known
 }
 
 // New returns the catalogs for a session.

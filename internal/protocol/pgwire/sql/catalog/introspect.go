@@ -30,7 +30,7 @@ var setCalls = map[string]setCall{
 
 	"pg_options_to_table": optionsToTable, "pg_partition_tree": partitionTree, "pg_partition_ancestors": partitionAncestors,
 	"pg_listening_channels": nothing, "pg_lock_status": nothing, "pg_prepared_xact": nothing, "pg_tablespace_databases": nothing,
-	"pg_extension_update_paths": nothing, "pg_available_extensions": availableExtensions, "pg_get_publication_tables": nothing,
+	"pg_extension_update_paths": nothing, "pg_available_extensions": availableExtensions, "pg_available_extension_versions": extensionVersions, "pg_get_publication_tables": nothing,
 	"pg_get_replication_slots": nothing, "pg_show_replication_origin_status": nothing,
 }
 
@@ -116,6 +116,10 @@ func partitionAncestors(c *Catalog, env *expr.Env, args []value.Datum) [][]value
 
 func availableExtensions(*Catalog, *expr.Env, []value.Datum) [][]value.Datum {
 	return [][]value.Datum{{"hstore", "1.8", "data type for storing sets of (key, value) pairs"}}
+}
+
+func extensionVersions(*Catalog, *expr.Env, []value.Datum) [][]value.Datum {
+	return [][]value.Datum{{"hstore", "1.8", true, true, true, nil, nil, "data type for storing sets of (key, value) pairs"}}
 }
 
 // object returns the relation with the given OID.

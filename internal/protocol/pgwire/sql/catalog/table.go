@@ -115,6 +115,18 @@ func (r *relation) Search(env *expr.Env, _ []bool, by []value.Datum) iter.Seq2[[
 	return r.rows(env, keyedTables[r.t.path()].only(by[0], by[1]))
 }
 
+// Version is the xmin of all rows: the current transaction, because it is not known when a row
+// changed. A tool that reads what has changed since its last visit then reads everything.
+func (r *relation) Version() value.Datum {
+	if r.c.Transaction == nil {
+		return int64(frozenTransaction)
+	}
+	return int64(uint32(r.c.Transaction()))
+}
+
+// frozenTransaction is the xmin of rows that are older than every transaction.
+const frozenTransaction = 2
+
 // SearchedByJoins is false: a join keeps the rows by their keys.
 func (r *relation) SearchedByJoins() bool { return false }
 

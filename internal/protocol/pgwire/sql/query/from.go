@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
 
@@ -83,7 +84,15 @@ func (l *level) from(n *pg.Node) (source, *namespace, error) {
 	case *pg.Node_JoinExpr:
 		return l.fromJoin(n.JoinExpr)
 	}
-	return nil, nil, pgerror.Unsupported(fmt.Sprintf("%T in FROM", n.GetNode()))
+	return nil, nil, pgerror.Unsupported(feature(n) + " in FROM")
+}
+
+// feature names a kind of item in FROM.
+func feature(n *pg.Node) string {
+	if n.GetRangeTableSample() != nil {
+		return "TABLESAMPLE"
+	}
+	return strings.TrimPrefix(fmt.Sprintf("%T", n.GetNode()), "*pg_query.Node_")
 }
 
 // bring returns the namespace of an item with columns in the slots from base on.
@@ -131,7 +140,11 @@ func (l *level) fromRelation(n *pg.RangeVar) (source, *namespace, error) {
 		s.by = make([]expr.Expr, len(r.Keys()))
 	}
 	l.scans = append(l.scans, s)
-	ns.items[0].system = &column{name: "tableoid", typ: value.OID, slot: s.self}
+	ns.items[0].system = []*column{{name: "tableoid", typ: value.OID, slot: s.self}}
+	if _, ok := r.(schema.Versioned); ok && r.Kind() == 'r' {
+		s.version = l.slot(1)
+		ns.items[0].system = append(ns.items[0].system, &column{name: "xmin", typ: value.XID, slot: s.version, used: &s.versioned})
+	}
 	return s, ns, nil
 }
 
@@ -157,6 +170,10 @@ type relationScan struct {
 	r    schema.Relation
 	base int
 	self int // slot of tableoid
+
+	version   int // slot of xmin, if the relation is Versioned
+	versioned bool
+
 	used []bool
 	by   []expr.Expr // for a Searcher, by its keys: the value that a key must equal, nil: any
 }
@@ -175,6 +192,9 @@ func (s *relationScan) rows(env *expr.Env) (iter.Seq2[[]value.Datum, error], err
 
 func (s *relationScan) run(env *expr.Env, emit func() error) error {
 	env.Rows[0][s.self] = int64(s.r.OID())
+	if s.versioned {
+		env.Rows[0][s.version] = s.r.(schema.Versioned).Version()
+	}
 	rows, err := s.rows(env)
 	if err != nil {
 		return err

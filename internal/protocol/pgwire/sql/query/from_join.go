@@ -38,6 +38,11 @@ func (l *level) fromJoin(n *pg.JoinExpr) (source, *namespace, error) {
 	if err := l.joinCondition(n, j, leftNames, rightNames, both); err != nil {
 		return nil, nil, err
 	}
+	for _, side := range j.missing(leftNames, rightNames) {
+		for _, it := range side.items {
+			it.outer = true
+		}
+	}
 	if n.Alias != nil {
 		it := &item{alias: n.Alias.Aliasname}
 		for i, c := range both.cols {
@@ -50,6 +55,19 @@ func (l *level) fromJoin(n *pg.JoinExpr) (source, *namespace, error) {
 		both = &namespace{items: []*item{it}, cols: it.cols}
 	}
 	return j, both, nil
+}
+
+// missing returns the sides of an outer join whose rows may be missing.
+func (j *join) missing(left, right *namespace) []*namespace {
+	switch j.kind {
+	case pg.JoinType_JOIN_LEFT:
+		return []*namespace{right}
+	case pg.JoinType_JOIN_RIGHT:
+		return []*namespace{left}
+	case pg.JoinType_JOIN_FULL:
+		return []*namespace{left, right}
+	}
+	return nil
 }
 
 // joinCondition plans ON, USING or NATURAL, and determines the columns of the join.

@@ -67,7 +67,8 @@ type namespace struct {
 type item struct {
 	alias, schema string
 	cols          []*column
-	system        *column     // of a relation: tableoid, which exists only if named
+	system        []*column   // of a relation: those that exist only if named, such as tableoid
+	outer         bool        // on the side of an outer join whose rows may be missing
 	typ           *value.Type // of a whole row; nil: created on demand
 }
 
@@ -112,12 +113,13 @@ func (r *slotRef) Volatility() expr.Volatility { return expr.Stable }
 
 func (r *slotRef) Eval(env *expr.Env) (value.Datum, error) { return env.Rows[r.up][r.slot], nil }
 
-// wholeRow is the row of an item of FROM as one value. It is NULL if all its columns are NULL, as
-// for a row that an outer join did not find.
+// wholeRow is the row of an item of FROM as one value. If an outer join may not have found the row,
+// it is NULL if all its columns are NULL.
 type wholeRow struct {
 	up    int
 	typ   *value.Type
 	slots []int
+	outer bool
 }
 
 func (r *wholeRow) Type() *value.Type { return r.typ }
@@ -126,7 +128,7 @@ func (r *wholeRow) Type() *value.Type { return r.typ }
 func (r *wholeRow) Volatility() expr.Volatility { return expr.Stable }
 
 func (r *wholeRow) Eval(env *expr.Env) (value.Datum, error) {
-	row, out, some := env.Rows[r.up], make(value.Record, len(r.slots)), false
+	row, out, some := env.Rows[r.up], make(value.Record, len(r.slots)), !r.outer
 	for i, slot := range r.slots {
 		out[i] = row[slot]
 		some = some || out[i] != nil
@@ -201,8 +203,8 @@ func (l *level) find(asking *level, up int, parts []string, location int32) (exp
 			return asking.ref(up, c, location, l), nil
 		}
 	}
-	if it.system != nil && it.system.name == name {
-		return asking.ref(up, it.system, location, l), nil
+	if c := it.systemColumn(name); c != nil {
+		return asking.ref(up, c, location, l), nil
 	}
 	return nil, l.error(pgerror.UndefinedColumn, location, "column %s does not exist", strings.Join(parts[len(parts)-2:], "."))
 }
@@ -212,19 +214,29 @@ func (l *level) systemColumn(asking *level, up int, name string, location int32)
 	var found *column
 	for _, ns := range l.visible {
 		for _, it := range ns.items {
-			if it.system == nil || it.system.name != name {
+			c := it.systemColumn(name)
+			if c == nil {
 				continue
 			}
 			if found != nil {
 				return nil, l.error(pgerror.AmbiguousColumn, location, `column reference "%s" is ambiguous`, name)
 			}
-			found = it.system
+			found = c
 		}
 	}
 	if found == nil {
 		return nil, nil
 	}
 	return asking.ref(up, found, location, l), nil
+}
+
+func (it *item) systemColumn(name string) *column {
+	for _, c := range it.system {
+		if c.name == name {
+			return c
+		}
+	}
+	return nil
 }
 
 func (l *level) item(schema, alias string) *item {
@@ -239,7 +251,7 @@ func (l *level) item(schema, alias string) *item {
 }
 
 func (l *level) whole(asking *level, up int, it *item, location int32) expr.Expr {
-	r := &wholeRow{up: up, typ: it.typ}
+	r := &wholeRow{up: up, typ: it.typ, outer: it.outer}
 	for _, c := range it.cols {
 		r.slots = append(r.slots, asking.ref(up, c, location, l).slot)
 	}

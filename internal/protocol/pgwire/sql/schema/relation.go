@@ -64,6 +64,12 @@ type Searcher interface {
 	SearchedByJoins() bool
 }
 
+// Versioned is a relation whose rows have xmin, of the type xid.
+type Versioned interface {
+	// Version returns the xmin of all rows.
+	Version() value.Datum
+}
+
 // Grantable is a relation on which privileges can be granted. privilege is SELECT, INSERT, UPDATE
 // or ALL.
 type Grantable interface {

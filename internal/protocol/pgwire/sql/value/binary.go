@@ -71,6 +71,8 @@ func parseBinaryMore(t *Type, b []byte) (Datum, error) {
 		return int64(binary.BigEndian.Uint32(b)), nil
 	case t.isTime():
 		return parseBinaryTime(t, b)
+	case t == Inet:
+		return parseBinaryInet(b)
 	case t.IsArray():
 		return parseBinaryArray(t.Elem, b)
 	case t.IsRow():
@@ -166,7 +168,9 @@ func appendBinaryString(dst []byte, t *Type, s string) ([]byte, error) {
 		if s == "" {
 			return append(dst, 0), nil
 		}
-	case Inet, ACLItem, LSN, TID:
+	case Inet:
+		return appendBinaryInet(dst, s)
+	case ACLItem, LSN, TID:
 		return dst, pgerror.New(pgerror.UndefinedFunction, "no binary output function available for type %s", t)
 	}
 	return append(dst, s...), nil

@@ -36,6 +36,8 @@ var texts = []struct {
 	{Text.Array, `{a b ,"c\"d", "null", "", {}`, `22P02 malformed array literal: "{a b ,"c\"d", "null", "", {}"`},
 	{Text.Array, `{{a b ,"c\"d"},{ "null", ""}}`, `{{"a b","c\"d"},{"null",""}}`},
 	{OIDVector, "1 2 3", "1 2 3"},
+	{Inet, "10.0.0.1/32", "10.0.0.1"}, {Inet, "10.0.0.1/24", "10.0.0.1/24"}, {Inet, "2001:DB8::/32", "2001:db8::/32"}, {Inet, "::1", "::1"},
+	{Inet, "::ffff:1.2.3.4", "::ffff:1.2.3.4"}, {Inet, "1.2.3.4/33", `22P02 invalid input syntax for type inet: "1.2.3.4/33"`},
 	{QTModel, `(1,,q.1,,,"{1,2}","""a""=>""b c""",,)`, `(1,,q.1,,,"{1,2}","""a""=>""b c""",,)`},
 	{QTModel, `(1)`, `22P02 malformed record literal: "(1)"`},
 	{Regtype, "timestamp with time zone", "timestamp with time zone"}, {Regclass, "x", `42P01 relation "x" does not exist`}, {Regclass, "17", "17"},

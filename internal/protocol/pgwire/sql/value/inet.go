@@ -3,6 +3,8 @@ package value
 import (
 	"net/netip"
 	"strings"
+
+	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 )
 
 // parseInet parses an address with an optional prefix length. Inet values are texts and have no
@@ -24,4 +26,46 @@ func parseInet(s string) (Datum, error) {
 		return nil, badText(Inet, s)
 	}
 	return address.String(), nil
+}
+
+// The address families of the binary format.
+const (
+	inetIPv4 = 2
+	inetIPv6 = 3
+)
+
+// appendBinaryInet appends the family, the length of the prefix, 0 for not cidr, and the address
+// with its length.
+func appendBinaryInet(dst []byte, s string) ([]byte, error) {
+	prefix, err := netip.ParsePrefix(s)
+	if err != nil { // no prefix: the whole address
+		address, err := netip.ParseAddr(s)
+		if err != nil {
+			return dst, badText(Inet, s)
+		}
+		prefix = netip.PrefixFrom(address, address.BitLen())
+	}
+	family := byte(inetIPv6)
+	if prefix.Addr().Is4() {
+		family = inetIPv4
+	}
+	address := prefix.Addr().AsSlice()
+	return append(append(dst, family, byte(prefix.Bits()), 0, byte(len(address))), address...), nil
+}
+
+func parseBinaryInet(b []byte) (Datum, error) {
+	if len(b) < 4 || int(b[3]) != len(b)-4 {
+		return nil, pgerror.New("22P03", "invalid length in external \"inet\" value")
+	}
+	address, ok := netip.AddrFromSlice(b[4:])
+	if !ok || address.Is4() != (b[0] == inetIPv4) || b[0] != inetIPv4 && b[0] != inetIPv6 {
+		return nil, pgerror.New("22P03", "invalid address family in external \"inet\" value")
+	}
+	if int(b[1]) > address.BitLen() {
+		return nil, pgerror.New("22P03", "invalid bits in external \"inet\" value")
+	}
+	if int(b[1]) == address.BitLen() {
+		return address.String(), nil
+	}
+	return netip.PrefixFrom(address, int(b[1])).String(), nil
 }
