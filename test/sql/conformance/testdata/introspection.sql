@@ -69,3 +69,7 @@ select name, version from pg_available_extension_versions() where name = 'hstore
 select '10.0.0.1'::inet, '10.0.0.1/24'::inet, '::1'::inet, '::ffff:1.2.3.4'::inet, '2001:db8::/32'::inet;
 --> inet | inet | inet | inet | inet
 --> 10.0.0.1 | 10.0.0.1/24 | ::1 | ::ffff:1.2.3.4 | 2001:db8::/32
+-- DBeaver and pgAdmin show counters
+select pg_catalog.pg_stat_get_numscans(c.oid), pg_stat_get_live_tuples(c.oid), pg_stat_get_tuples_inserted(c.oid), pg_stat_get_blocks_hit(c.oid) from pg_catalog.pg_class c where c.relname = 'shown_q';
+--> pg_stat_get_numscans | pg_stat_get_live_tuples | pg_stat_get_tuples_inserted | pg_stat_get_blocks_hit
+--> 0 | 0 | 0 | 0

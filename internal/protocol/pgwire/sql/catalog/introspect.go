@@ -52,8 +52,18 @@ var moreCalls = map[string]call{
 	"acldefault": noDefaultRights, "pg_conf_load_time": startTime, "to_regcollation": collationNamed,
 }
 
+// counters are functions of statistics, which are not kept here.
+var counters = []string{
+	"pg_stat_get_blocks_fetched", "pg_stat_get_blocks_hit", "pg_stat_get_dead_tuples", "pg_stat_get_live_tuples",
+	"pg_stat_get_numscans", "pg_stat_get_tuples_deleted", "pg_stat_get_tuples_fetched", "pg_stat_get_tuples_inserted",
+	"pg_stat_get_tuples_returned", "pg_stat_get_tuples_updated",
+}
+
 func init() {
 	maps.Copy(calls, moreCalls)
+	for _, name := range counters {
+		calls[name] = always(int64(0))
+	}
 }
 
 // noRecovery returns the error of recovery functions on a server that is not a standby.

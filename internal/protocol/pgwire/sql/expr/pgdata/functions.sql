@@ -12,5 +12,5 @@ from pg_proc p
 where prokind in ('f', 'a', 'w') and pronamespace in ('pg_catalog'::regnamespace, 'public'::regnamespace)
   and not proargtypes::oid[] && array['internal', 'cstring', 'pg_ddl_command']::regtype[]::oid[]
   and prorettype <> all (array['internal', 'cstring', 'trigger', 'event_trigger', 'language_handler', 'fdw_handler', 'index_am_handler', 'tsm_handler', 'table_am_handler']::regtype[])
-  and proname !~ '^(binary_upgrade|pg_stat_get|pg_replication|pg_logical|ts_|gts|gin|gist|spg|brin|gbt|jsonb_path|.*_support|.*send$|RI_)'
+  and proname !~ '^(binary_upgrade|pg_stat_get_(?!(numscans|live_tuples|dead_tuples|tuples_(inserted|updated|deleted|fetched|returned)|blocks_fetched|blocks_hit)$)|pg_replication|pg_logical|ts_|gts|gin|gist|spg|brin|gbt|jsonb_path|.*_support|.*send$|RI_)'
 order by p.proname collate "C", p.oid;
