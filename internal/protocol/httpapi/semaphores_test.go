@@ -230,10 +230,11 @@ func FuzzSemaphoreBodies(f *testing.F) {
 	} {
 		f.Add(seed)
 	}
+	b, m := openSemaphores(f)
+	a := New(b, Options{Semaphores: m, Log: resttest.Quiet})
 	f.Fuzz(func(t *testing.T, body string) {
-		b, m := openSemaphores(t)
-		a := New(b, Options{Semaphores: m, Log: resttest.Quiet})
 		const k = "/api/semaphores/%2F/k"
+		resttest.Request(t, a, "DELETE "+k)
 		resttest.Request(t, a, "PUT "+k+" "+"{}")
 		for _, at := range []string{"PUT " + k, "PUT " + k + "/tasks/1", "POST " + k + "/tasks", "POST " + k + "/tasks/release", "POST " + k + "/tasks/renew"} {
 			method, path, _ := strings.Cut(at, " ")

@@ -134,7 +134,7 @@ func appendEntry(dst []byte, e *pb.Entry) []byte {
 func decodeMessage(kind byte, record []byte) (*pb.Message, error) {
 	if kind == recordProto {
 		m := &pb.Message{}
-		if err := proto.Unmarshal(record, m); err != nil {
+		if err := (proto.UnmarshalOptions{DiscardUnknown: true}).Unmarshal(record, m); err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrMalformed, err)
 		}
 		return m, nil
