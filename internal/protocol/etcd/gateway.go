@@ -27,7 +27,7 @@ func newGateway(conn grpc.ClientConnInterface, maxBytes int) http.Handler {
 	mux := runtime.NewServeMux(runtime.WithRoutingErrorHandler(noRoute), runtime.WithMarshalerOption(runtime.MIMEWildcard, errorJSON{&runtime.HTTPBodyMarshaler{
 		Marshaler: &runtime.JSONPb{
 			MarshalOptions:   protojson.MarshalOptions{UseProtoNames: true},
-			UnmarshalOptions: protojson.UnmarshalOptions{DiscardUnknown: true},
+			UnmarshalOptions: gatewayUnmarshal,
 		},
 	}}))
 	ctx := context.Background()
@@ -45,7 +45,7 @@ func newGateway(conn grpc.ClientConnInterface, maxBytes int) http.Handler {
 			panic(fmt.Sprintf("etcd: JSON gateway: %v", err)) // two services have the same path
 		}
 	}
-	return noForeignPages(http.MaxBytesHandler(oldPaths(mux), int64(maxBytes)))
+	return noForeignPages(http.MaxBytesHandler(oldPaths(checkStreams(mux)), int64(maxBytes)))
 }
 
 // oldPaths maps the paths of etcd 3.3 to the current ones.

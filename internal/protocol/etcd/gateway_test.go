@@ -86,6 +86,8 @@ func TestGateway(t *testing.T) {
 		{"/v3/kv/range", `{"key":"YQ==","revision":"99"}`, 400, `{"code":11,"error":"etcdserver: mvcc: required revision is a future revision","message":"etcdserver: mvcc: required revision is a future revision"}`},
 		{"/v3/lease/grant", `{"TTL":"60","ID":"7"}`, 200, `{"ID":"7","TTL":"60"}`},
 		{"/v3/lease/leases", ``, 200, `{"leases":[{"ID":"7"}]}`},
+		{"/v3/watch", `x`, 500, `{"code":2,"error":"invalid character 'x' looking for beginning of value","message":"invalid character 'x' looking for beginning of value"}`},
+		{"/v3/lease/keepalive", `{"ID":`, 500, `{"code":2,"error":"unexpected EOF","message":"unexpected EOF"}`},
 		{"/v3/lock/lock", `{"name":"bA==","lease":"7"}`, 200, `{"key":"bC83"}`},
 	} {
 		status, text := post(t, n, test.path, test.body)
