@@ -21,7 +21,7 @@ func TestBrowse(t *testing.T) {
 	n.queue("q/1")
 	n.put("q/1", "a", "text", message.Field{Name: "tenant", Value: "eu"}, message.Field{Name: "n", Value: int32(7)})
 	n.put("q/1", "b", "\xff\x00")
-	n.play([]resttest.Step{{`POST ` + q + `/messages {"properties":{"message_id":"c/d"},"not_before":"3000-01-01T00:00:00Z"}`, 201, `{"message_id":"c/d"}`}})
+	n.play([]resttest.Step{{`POST ` + q + `/messages {"properties":{"message_id":"c/d"},"not_before":"2999-12-31T23:59:59.9995Z"}`, 201, `{"message_id":"c/d"}`}})
 	n.put("q/1", "long", "x"+strings.Repeat("é", shownBytes))
 	n.play([]resttest.Step{
 		{"GET " + q + "/messages", 200, `"message_id":"a","state":"ready","exchange":"","routing_key":"q/1","redelivered":false,"returns":0,` +

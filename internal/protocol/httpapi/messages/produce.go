@@ -118,7 +118,7 @@ func readObject(body []byte) (m outgoing, notBefore int64, err error) {
 		return m, 0, err
 	}
 	if in.NotBefore != nil {
-		notBefore = max(in.NotBefore.UnixMilli(), 0)
+		notBefore = max(in.NotBefore.Add(time.Millisecond-1).UnixMilli(), 0) // rounded up
 	}
 	return m, max(notBefore, afterDelay(in.DelayMS)), nil
 }
@@ -128,7 +128,8 @@ func afterDelay(ms int64) int64 {
 	if ms <= 0 {
 		return 0
 	}
-	return min(time.Now().UnixMilli()+min(ms, declareargs.LatestTime), declareargs.LatestTime)
+	// The current millisecond may be almost over.
+	return min(time.Now().UnixMilli()+1+min(ms, declareargs.LatestTime), declareargs.LatestTime)
 }
 
 // Header prefixes of a request whose body is the message itself. The rest of the first is the name
