@@ -231,17 +231,10 @@ func (n Number) Mod(b Number) (Number, error) {
 
 // Round rounds half away from zero to digits after the decimal point, or before it if digits is
 // negative.
-func (n Number) Round(digits int) Number { return n.cut(n.resultScale(digits), divideRounded) }
+func (n Number) Round(digits int) Number { return n.cut(digits, divideRounded) }
 
 // Trunc truncates toward zero to digits after the decimal point.
-func (n Number) Trunc(digits int) Number { return n.cut(n.resultScale(digits), divideTruncated) }
-
-const maxResultScale = 2000
-
-// resultScale limits the zeros that rounding appends.
-func (n Number) resultScale(digits int) int {
-	return min(digits, max(maxResultScale, int(n.scale)))
-}
+func (n Number) Trunc(digits int) Number { return n.cut(digits, divideTruncated) }
 
 func divideTruncated(num, den *big.Int) *big.Int { return new(big.Int).Quo(num, den) }
 
@@ -250,7 +243,7 @@ func (n Number) cut(digits int, divide func(num, den *big.Int) *big.Int) Number 
 	if n.special != finite {
 		return n
 	}
-	to := int32(max(digits, -maxIntegerDigits))
+	to := int32(min(max(digits, -maxIntegerDigits), maxScale))
 	if to >= n.scale {
 		return Number{unscaled: n.rescale(to), scale: to}
 	}

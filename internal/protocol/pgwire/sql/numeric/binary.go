@@ -63,7 +63,7 @@ func ParseBinary(b []byte) (Number, error) {
 	if own < 0 {
 		unscaled, own = unscaled.Mul(unscaled, pow10(-own)), 0
 	}
-	return Number{unscaled: unscaled, scale: own}.cut(int(scale), divideTruncated).check()
+	return Number{unscaled: unscaled, scale: own}.Trunc(int(scale)).check()
 }
 
 func errLength(short bool) error {

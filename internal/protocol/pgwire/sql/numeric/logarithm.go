@@ -9,6 +9,9 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 )
 
+// maxResultScale limits the digits after the decimal point of logarithms and powers.
+const maxResultScale = 2000
+
 // SQLSTATEs of undefined powers and logarithms.
 const (
 	invalidPower     = "2201F"

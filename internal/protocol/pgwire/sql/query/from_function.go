@@ -59,10 +59,15 @@ func (l *level) fromFunction(n *pg.RangeFunction) (source, *namespace, error) {
 		s.Ordinality = at
 	}
 	ns, err := l.bring(n.Alias, name, "", fields, s.Base, nil)
-	if err == nil && whole != nil && whole.Kind == 'c' {
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case whole != nil && whole.Kind == 'c':
 		ns.items[0].typ = whole
+	case len(functions) == 1 && len(fields) == 1:
+		ns.items[0].single = true
 	}
-	return s, ns, err
+	return s, ns, nil
 }
 
 // unnestEach converts unnest(a, b) to the equivalent unnest(a), unnest(b).

@@ -70,6 +70,7 @@ type item struct {
 	system        []*column   // of a relation: those that exist only if named, such as tableoid
 	outer         bool        // on the side of an outer join whose rows may be missing
 	typ           *value.Type // of a whole row; nil: created on demand
+	single        bool        // the only column, of a function, is also the whole row
 }
 
 type column struct {
@@ -251,6 +252,9 @@ func (l *level) item(schema, alias string) *item {
 }
 
 func (l *level) whole(asking *level, up int, it *item, location int32) expr.Expr {
+	if it.single {
+		return asking.ref(up, it.cols[0], location, l)
+	}
 	r := &wholeRow{up: up, typ: it.typ, outer: it.outer}
 	for _, c := range it.cols {
 		r.slots = append(r.slots, asking.ref(up, c, location, l).slot)

@@ -3,6 +3,7 @@ package aggregate
 import (
 	"math"
 
+	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/builtin/datetime"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/builtin/text"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
@@ -240,8 +241,27 @@ type arrayAgg struct {
 
 // Add implements Aggregator.
 func (g *arrayAgg) Add(_ *expr.Env, a []value.Datum) error {
+	if g.nested {
+		if err := g.check(a[0]); err != nil {
+			return err
+		}
+	}
 	g.all = append(g.all, a[0])
 	return g.heap.Keep(a[:1])
+}
+
+// check returns an error if an array cannot be a part of the result.
+func (g *arrayAgg) check(d value.Datum) error {
+	part, _ := d.(*value.Array)
+	switch {
+	case part == nil:
+		return pgerror.New(pgerror.NullNotAllowed, "cannot accumulate null arrays")
+	case len(part.Dims) == 0:
+		return pgerror.New(value.ArraySubscriptError, "cannot accumulate empty arrays")
+	case len(g.all) > 0 && !value.SameDims(g.all[0].(*value.Array).Dims, part.Dims):
+		return pgerror.New(value.ArraySubscriptError, "cannot accumulate arrays of different dimensionality")
+	}
+	return nil
 }
 
 // Result implements Aggregator.

@@ -124,27 +124,28 @@ func fill(args []*value.Type, _ *value.Type) (expr.Bound, error) {
 				return nil, pgerror.New(pgerror.NullNotAllowed, "dimension array or low bound array cannot be null")
 			}
 		}
+		lengths, err := numbers(a[1].(*array))
+		if err != nil {
+			return nil, err
+		}
 		made := &array{Elem: elem}
-		lengths := a[1].(*array).Elems
 		total := int64(1)
-		for i, l := range lengths {
-			n, ok := l.(int64)
-			if !ok {
-				return nil, pgerror.New(pgerror.NullNotAllowed, "dimension values cannot be null")
-			}
-			dim := value.Dim{Len: int32(n), Lower: 1}
-			if len(a) > 2 {
-				lower := a[2].(*array).Elems
-				if len(lower) != len(lengths) {
-					return nil, pgerror.New(value.ArraySubscriptError, "wrong number of array subscripts").
-						WithDetail("Low bound array has different size than dimensions array.")
-				}
-				at, _ := lower[i].(int64)
-				dim.Lower = int32(at)
-			}
-			made.Dims, total = append(made.Dims, dim), total*n
+		for _, n := range lengths {
+			made.Dims, total = append(made.Dims, value.Dim{Len: int32(n), Lower: 1}), total*n
 			if n < 0 || total > maxElements {
 				return nil, tooManyElements()
+			}
+		}
+		if len(a) > 2 {
+			lower, err := numbers(a[2].(*array))
+			if err != nil {
+				return nil, err
+			}
+			if len(lower) != len(lengths) {
+				return nil, errSubscripts("Low bound array has different size than dimensions array.")
+			}
+			for i, at := range lower {
+				made.Dims[i].Lower = int32(at)
 			}
 		}
 		if len(lengths) == 0 || total == 0 {
@@ -155,6 +156,26 @@ func fill(args []*value.Type, _ *value.Type) (expr.Bound, error) {
 		}
 		return made, nil
 	}}, nil
+}
+
+// numbers returns the numbers of an array with one dimension.
+func numbers(a *array) ([]int64, error) {
+	if len(a.Dims) > 1 {
+		return nil, errSubscripts("Dimension array must be one dimensional.")
+	}
+	all := make([]int64, len(a.Elems))
+	for i, d := range a.Elems {
+		n, ok := d.(int64)
+		if !ok {
+			return nil, pgerror.New(pgerror.NullNotAllowed, "dimension values cannot be null")
+		}
+		all[i] = n
+	}
+	return all, nil
+}
+
+func errSubscripts(detail string) error {
+	return pgerror.New(value.ArraySubscriptError, "wrong number of array subscripts").WithDetail("%s", detail)
 }
 
 // maxElements is the maximum number of elements when an array is filled or a text is split.

@@ -26,7 +26,8 @@ func appendJSON(dst []byte, t *value.Type, d value.Datum, env *expr.Env) []byte 
 		if t.Elem == nil {
 			break
 		}
-		return appendJSONArray(dst, t.Elem, v.Dims, &v.Elems, env)
+		elems := v.Elems
+		return appendJSONArray(dst, t.Elem, v.Dims, &elems, env)
 	case value.Record:
 		dst = append(dst, '{')
 		for i, f := range t.Fields {
@@ -81,6 +82,7 @@ func isoTime(t *value.Type, d value.Datum, env *expr.Env) string {
 	return strings.Replace(text, " ", "T", 1)
 }
 
+// appendJSONArray appends an array of these dimensions, whose elements it takes from elems.
 func appendJSONArray(dst []byte, elem *value.Type, dims []value.Dim, elems *[]value.Datum, env *expr.Env) []byte {
 	dst = append(dst, '[')
 	if len(dims) == 0 {
@@ -360,6 +362,9 @@ func (g *jsonAgg) Add(env *expr.Env, a []value.Datum) error {
 		g.so = []byte{'['}
 	} else {
 		g.so = append(g.so, ", "...)
+		if _, isRow := a[0].(value.Record); isRow || a[0] != nil && g.t.IsArray() {
+			g.so = append(g.so, "\n "...) // as in PostgreSQL
+		}
 	}
 	g.so = appendJSON(g.so, g.t, a[0], env)
 	return nil

@@ -29,7 +29,7 @@ func numericRound(op func(n number, digits int) number) expr.CallFunc {
 	return func(_ *expr.Env, a []value.Datum) (value.Datum, error) {
 		digits := int64(0)
 		if len(a) > 1 {
-			digits = min(max(a[1].(int64), -2000), 2000)
+			digits = a[1].(int64)
 		}
 		return op(a[0].(number), int(digits)), nil
 	}

@@ -43,13 +43,13 @@ func numericSeries(_ *expr.Env, a []value.Datum) iter.Seq2[[]value.Datum, error]
 	if len(a) > 2 {
 		step = a[2].(numeric.Number)
 	}
-	for i, name := range []string{"start", "stop", "step"} {
+	for i, name := range []string{"start value", "stop value", "step size"} {
 		n := []numeric.Number{from, to, step}[i]
 		if n.IsNaN() {
-			return failing(pgerror.New(pgerror.InvalidParameterValue, "%s value cannot be NaN", seriesName(name)))
+			return failing(pgerror.New(pgerror.InvalidParameterValue, "%s cannot be NaN", name))
 		}
 		if n.IsInf() {
-			return failing(pgerror.New(pgerror.InvalidParameterValue, "%s value cannot be infinity", seriesName(name)))
+			return failing(pgerror.New(pgerror.InvalidParameterValue, "%s cannot be infinity", name))
 		}
 	}
 	if step.Sign() == 0 {
@@ -67,13 +67,6 @@ func numericSeries(_ *expr.Env, a []value.Datum) iter.Seq2[[]value.Datum, error]
 			}
 		}
 	}
-}
-
-func seriesName(name string) string {
-	if name == "step" {
-		return "step size"
-	}
-	return name
 }
 
 // timeSeries returns the series function for timestamps with or without time zone.

@@ -20,7 +20,7 @@ func similarToEscape(_ *expr.Env, a []value.Datum) (value.Datum, error) {
 		escape = a[1].(string)
 	}
 	if utf8.RuneCountInString(escape) > 1 {
-		return nil, pgerror.New("22019", "invalid escape string").WithHint("Escape string must be empty or one character.")
+		return nil, pgerror.New("22025", "invalid escape string").WithHint("Escape string must be empty or one character.")
 	}
 	return similar(a[0].(string), escape)
 }
