@@ -118,8 +118,11 @@ func (s *Session) dropConsumer(_ *expr.Env, a arguments) (value.Datum, error) {
 	if _, ok := s.sqlQueue(queueName); !ok {
 		return nil, noSuchQueue(queueName)
 	}
+	if consumer == defaultConsumer {
+		return nil, raise("the default consumer of queue %s cannot be dropped; drop_queue drops the queue", queueName)
+	}
 	name := consumerQueue(queueName, consumer)
-	if consumer == defaultConsumer || !s.isConsumer(queueName, consumer) {
+	if !s.isConsumer(queueName, consumer) {
 		return nil, unknownConsumer(consumer)
 	}
 	if err := s.mayRemove(name, false, []string{name}); err != nil {

@@ -92,6 +92,8 @@ func TestConsumersOfQueue(t *testing.T) {
 	c.fails("unknown consumer:done", "consume", "q", "done")
 	c.fails("unknown consumer:done", "drop_consumer", "done", "q")
 	c.fails("Queue none does not exists", "drop_consumer", "done", "none")
+	c.fails("the default consumer of queue q cannot be dropped", "drop_consumer", "default", "q")
+	c.fails("Unknown queue:", "create_trigger", "q", "")
 }
 
 func TestTriggers(t *testing.T) {

@@ -29,6 +29,9 @@ func (s *Session) createTrigger(env *expr.Env, a arguments) (value.Datum, error)
 		return nil, err
 	}
 	t := trigger{a.text(0), a.text(1), a.selector(2)}
+	if t.Src == "" || t.Dst == "" {
+		return nil, raise("Unknown queue:")
+	}
 	s.noticeMissing(env, "source", t.Src)
 	s.noticeMissing(env, "destination", t.Dst)
 	if slices.Contains(s.triggers(), t) {

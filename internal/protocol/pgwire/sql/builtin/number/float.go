@@ -80,6 +80,15 @@ func finite(f func(float64) float64) expr.CallFunc {
 	}
 }
 
+// log10 is exact for powers of ten, which math.Log10 is not.
+func log10(x float64) float64 {
+	l := math.Log10(x)
+	if whole := math.Round(l); math.Pow10(int(whole)) == x {
+		return whole
+	}
+	return l
+}
+
 func floatLog(f func(float64) float64) expr.CallFunc {
 	return func(_ *expr.Env, a []value.Datum) (value.Datum, error) {
 		x := a[0].(float64)
@@ -181,7 +190,7 @@ func addFloats(to expr.Table) {
 		"float4um": negate, "float8um": negate, "float4up": same, "float8up": same, "float4abs": float1(math.Abs), "float8abs": float1(math.Abs),
 		"dceil": float1(math.Ceil), "dfloor": float1(math.Floor), "dround": float1(math.RoundToEven), "dtrunc": float1(math.Trunc),
 		"dsign": float1(floatSign), "dsqrt": floatSqrt, "dcbrt": float1(math.Cbrt), "dpow": floatPower, "dexp": floatExp,
-		"dlog1": floatLog(math.Log), "dlog10": floatLog(math.Log10),
+		"dlog1": floatLog(math.Log), "dlog10": floatLog(log10),
 		"dacos": within(-1, 1, math.Acos), "dasin": within(-1, 1, math.Asin), "datan": float1(math.Atan), "datan2": float2(math.Atan2),
 		"dcos": finite(math.Cos), "dsin": finite(math.Sin), "dtan": finite(math.Tan),
 		"dcot":  finite(func(x float64) float64 { return 1 / math.Tan(x) }),
