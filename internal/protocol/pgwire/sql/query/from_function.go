@@ -20,7 +20,7 @@ func (l *level) fromFunction(n *pg.RangeFunction) (source, *namespace, error) {
 	var fields []value.Field
 	name := ""
 	var whole *value.Type
-	functions := unnestEach(n.Functions)
+	functions := tree.UnnestEach(n.Functions)
 	for i, f := range functions {
 		parts := f.GetList().GetItems()
 		if len(n.Coldeflist) > 0 || len(parts) > 1 && len(parts[1].GetList().GetItems()) > 0 {
@@ -36,12 +36,12 @@ func (l *level) fromFunction(n *pg.RangeFunction) (source, *namespace, error) {
 			name = called
 		}
 		if fs == nil {
-			fs = []value.Field{{Name: called, Type: callType(call)}}
+			fs = []value.Field{{Name: called, Type: call.Type()}}
 			if n.Alias != nil && len(functions) == 1 {
 				fs[0].Name = n.Alias.Aliasname
 			}
 		} else if len(functions) == 1 && !n.Ordinality {
-			whole = callType(call)
+			whole = call.Type()
 		}
 		call.Width = len(fs)
 		fields = append(fields, fs...)
@@ -70,32 +70,6 @@ func (l *level) fromFunction(n *pg.RangeFunction) (source, *namespace, error) {
 	return s, ns, nil
 }
 
-// unnestEach converts unnest(a, b) to the equivalent unnest(a), unnest(b).
-func unnestEach(functions []*pg.Node) (all []*pg.Node) {
-	for _, f := range functions {
-		items := f.GetList().GetItems()
-		call := items[0].GetFuncCall()
-		if call == nil || len(call.Funcname) != 1 || tree.ColumnName(items[0]) != "unnest" || len(call.Args) < 2 || call.FuncVariadic ||
-			call.AggOrder != nil || call.AggFilter != nil || call.Over != nil || call.AggStar || call.AggDistinct {
-			all = append(all, f)
-			continue
-		}
-		for _, arg := range call.Args {
-			one := &pg.Node{Node: &pg.Node_FuncCall{FuncCall: &pg.FuncCall{Funcname: call.Funcname, Args: []*pg.Node{arg}, Location: call.Location}}}
-			list := &pg.List{Items: append([]*pg.Node{one}, items[1:]...)}
-			all = append(all, &pg.Node{Node: &pg.Node_List{List: list}})
-		}
-	}
-	return all
-}
-
-func callType(c *exec.Call) *value.Type {
-	if c.Fn != nil {
-		return c.Fn.Returns
-	}
-	return c.Scalar.Type()
-}
-
 // functionCall plans one call. fields is nil for a function that returns one plain column.
 func (l *level) functionCall(n *pg.Node) (*exec.Call, []value.Field, error) {
 	call := &exec.Call{}
@@ -115,7 +89,7 @@ func (l *level) functionCall(n *pg.Node) (*exec.Call, []value.Field, error) {
 		set := made[0]
 		l.sets = l.sets[:before]
 		call.Fn, call.Args = set.Fn, set.Args
-		return call, resultFields(set.Fn), nil
+		return call, exec.ResultFields(set.Fn), nil
 	}
 	call.Scalar = e
 	if fields := e.Type().Fields; len(fields) > 0 {
@@ -123,13 +97,4 @@ func (l *level) functionCall(n *pg.Node) (*exec.Call, []value.Field, error) {
 		return call, fields, nil
 	}
 	return call, nil, nil
-}
-
-// resultFields returns the columns of a set-returning function in FROM, or nil for one plain
-// column, which is named after the call.
-func resultFields(fn *expr.Function) []value.Field {
-	if len(fn.Columns) > 0 {
-		return fn.Columns
-	}
-	return fn.Returns.Fields
 }

@@ -31,7 +31,7 @@ func (l *level) keepScans(in source, again bool) source {
 			return l.keptScan(s, s.base, s.self+1)
 		}
 	case *functionScan:
-		if again && slices.ContainsFunc(s.List, volatileCall) && !slices.ContainsFunc(s.List, callLooksOut) {
+		if again && slices.ContainsFunc(s.List, (*exec.Call).IsVolatile) && !slices.ContainsFunc(s.List, callLooksOut) {
 			last := s.List[len(s.List)-1]
 			return l.keptScan(s, s.Base, max(last.Base+last.Width, s.Ordinality+1))
 		}
@@ -62,13 +62,6 @@ func volatileOutput(in query) bool {
 		return volatileOutput(q.left) || volatileOutput(q.right)
 	}
 	return false
-}
-
-func volatileCall(c *exec.Call) bool {
-	if c.Fn != nil {
-		return c.Fn.Volatility == expr.Volatile
-	}
-	return expr.VolatilityOf(c.Scalar) == expr.Volatile
 }
 
 // callLooksOut reports whether the arguments may differ from one read to the next.

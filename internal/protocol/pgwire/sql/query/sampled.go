@@ -8,13 +8,10 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/tree"
 )
 
-// blockSize is PostgreSQL's block size.
-const blockSize = 8192
-
 // refuseSampling rejects the query that postgres_fdw sends before it reads a whole relation for
-// ANALYZE: SELECT pg_relation_size(relation) / 8192. A Taker must not be read for statistics.
+// ANALYZE. A Taker must not be read for statistics.
 func (p *Planner) refuseSampling(n *pg.SelectStmt) error {
-	name := sampled(n)
+	name := tree.SampledRelation(n)
 	if name == nil {
 		return nil
 	}
@@ -31,22 +28,6 @@ func (p *Planner) refuseSampling(n *pg.SelectStmt) error {
 			WithHint("A queue has no statistics: leave the foreign table out of ANALYZE.")
 	}
 	return nil
-}
-
-// sampled returns the relation in such a query, or nil for any other query.
-func sampled(n *pg.SelectStmt) *pg.Node {
-	if len(n.TargetList) != 1 || len(n.FromClause) > 0 {
-		return nil
-	}
-	pages := n.TargetList[0].GetResTarget().GetVal().GetAExpr()
-	if pages == nil || len(pages.Name) != 1 || tree.Names(pages.Name)[0] != "/" || pages.Rexpr.GetAConst().GetIval().GetIval() != blockSize {
-		return nil
-	}
-	size := pages.Lexpr.GetFuncCall()
-	if size == nil || len(size.Args) != 1 || tree.ColumnName(pages.Lexpr) != "pg_relation_size" || size.Args[0].GetTypeCast() == nil {
-		return nil
-	}
-	return size.Args[0]
 }
 
 // relationOf returns a relation by its OID, or nil if there is none.

@@ -24,6 +24,22 @@ type Call struct {
 	Spread bool // the value is a row that is expanded into the columns
 }
 
+// Type returns the type of the value or of each row.
+func (c *Call) Type() *value.Type {
+	if c.Fn != nil {
+		return c.Fn.Returns
+	}
+	return c.Scalar.Type()
+}
+
+// IsVolatile reports whether the function, or the expression, is volatile.
+func (c *Call) IsVolatile() bool {
+	if c.Fn != nil {
+		return c.Fn.Volatility == expr.Volatile
+	}
+	return expr.VolatilityOf(c.Scalar) == expr.Volatile
+}
+
 // arguments evaluates the arguments of a call. none reports whether a strict function has a NULL
 // argument.
 func arguments(fn *expr.Function, args []expr.Expr, env *expr.Env) (vals []value.Datum, none bool, err error) {
@@ -174,4 +190,13 @@ func inStep(all []iter.Seq2[[]value.Datum, error], emit func(rows [][]value.Datu
 			return err
 		}
 	}
+}
+
+// ResultFields returns the columns of a set-returning function in FROM, or nil for one plain
+// column, which is named after the call.
+func ResultFields(fn *expr.Function) []value.Field {
+	if len(fn.Columns) > 0 {
+		return fn.Columns
+	}
+	return fn.Returns.Fields
 }
