@@ -75,8 +75,8 @@ func (c *conn) rowDescription(columns []value.Field, formats []int16) (err error
 			return err
 		}
 		b = append(b, 0)
-		b = binary.BigEndian.AppendUint32(b, 0) // the table
-		b = binary.BigEndian.AppendUint16(b, 0) // the column in the table
+		b = binary.BigEndian.AppendUint32(b, f.Origin.Relation)
+		b = binary.BigEndian.AppendUint16(b, uint16(f.Origin.Column))
 		b = binary.BigEndian.AppendUint32(b, f.Type.OID)
 		b = binary.BigEndian.AppendUint16(b, uint16(f.Type.Len))
 		b = binary.BigEndian.AppendUint32(b, uint32(f.Mod-1))

@@ -1,6 +1,7 @@
 import java.lang.reflect.*;
 import java.sql.*;
 import java.util.*;
+import org.postgresql.PGResultSetMetaData;
 
 /** Calls every method of DatabaseMetaData, and prints the shape of each answer or the error. */
 class Metadata {
@@ -27,6 +28,8 @@ class Metadata {
             try (PreparedStatement s = c.prepareStatement("select * from mbus4.queue")) {
                 ResultSetMetaData r = s.getMetaData();
                 System.out.println("columns " + r.getColumnName(1) + " " + r.getColumnTypeName(1) + " " + r.getColumnClassName(1) + " " + r.isAutoIncrement(1));
+                PGResultSetMetaData base = r.unwrap(PGResultSetMetaData.class);
+                System.out.println("of the table " + r.getTableName(1) + " " + base.getBaseSchemaName(1) + " " + base.getBaseColumnName(1) + " " + r.isNullable(1));
             }
         }
     }

@@ -106,7 +106,7 @@ func (l *level) bring(alias *pg.Alias, name, schema string, fields []value.Field
 		return nil, pgerror.New("42P10", `table "%s" has %d columns available but %d columns specified`, it.alias, len(fields), len(renamed))
 	}
 	for i, f := range fields {
-		c := &column{name: f.Name, typ: f.Type, mod: f.Mod, slot: base + i}
+		c := &column{name: f.Name, typ: f.Type, mod: f.Mod, from: f.Origin, slot: base + i}
 		if i < len(renamed) {
 			c.name = renamed[i].GetString_().GetSval()
 		}
@@ -129,7 +129,7 @@ func (l *level) fromRelation(n *pg.RangeVar) (source, *namespace, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	fields := r.Columns()
+	fields := schema.ResultColumns(r)
 	s := &relationScan{r: r, base: l.slot(len(fields)), used: make([]bool, len(fields))}
 	ns, err := l.bring(n.Alias, n.Relname, n.Schemaname, fields, s.base, s.used)
 	if err != nil {

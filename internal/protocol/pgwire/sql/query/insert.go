@@ -200,7 +200,7 @@ func (in *insertion) values(p *Planner, n *pg.InsertStmt, sel *pg.SelectStmt) er
 // returning plans RETURNING over the row of a relation.
 func (p *Planner) returning(list []*pg.Node, r schema.Relation, as *pg.RangeVar) (*returning, error) {
 	l := p.level(nil)
-	fields := r.Columns()
+	fields := schema.ResultColumns(r)
 	back := &returning{l: l, base: l.slot(len(fields))}
 	ns, err := l.bring(as.Alias, as.Relname, as.Schemaname, fields, back.base, nil)
 	if err != nil {
@@ -219,7 +219,7 @@ func (p *Planner) returning(list []*pg.Node, r schema.Relation, as *pg.RangeVar)
 			}
 		}
 		back.out = append(back.out, e)
-		back.cols = append(back.cols, value.Field{Name: t.name, Type: e.Type(), Mod: expr.Typmod(e) + 1})
+		back.cols = append(back.cols, field(t.name, e))
 	}
 	return back, nil
 }

@@ -77,6 +77,7 @@ type column struct {
 	name string
 	typ  *value.Type
 	mod  int32 // as of value.Field
+	from value.Origin
 	slot int
 	used *bool // the relation must deliver it
 }
@@ -100,6 +101,7 @@ type slotRef struct {
 	up, slot int
 	typ      *value.Type
 	mod      int32 // as of value.Field
+	from     value.Origin
 	name     string
 	location int32
 }
@@ -152,7 +154,7 @@ func (l *level) ref(up int, c *column, location int32, of *level) *slotRef {
 	if c.used != nil {
 		*c.used = true
 	}
-	r := &slotRef{up: up, slot: c.slot, typ: c.typ, mod: c.mod, name: c.name, location: location}
+	r := &slotRef{up: up, slot: c.slot, typ: c.typ, mod: c.mod, from: c.from, name: c.name, location: location}
 	of.refs = append(of.refs, r)
 	return r
 }
@@ -260,7 +262,7 @@ func (l *level) whole(asking *level, up int, it *item, location int32) expr.Expr
 		r.slots = append(r.slots, asking.ref(up, c, location, l).slot)
 	}
 	if r.typ == nil {
-		r.typ = rowType(fieldsOf(it.cols))
+		r.typ = value.RowType(fieldsOf(it.cols))
 	}
 	return r
 }
@@ -271,13 +273,6 @@ func fieldsOf(cols []*column) []value.Field {
 		fields[i] = value.Field{Name: c.name, Type: c.typ}
 	}
 	return fields
-}
-
-// rowType returns a record type with known fields.
-func rowType(fields []value.Field) *value.Type {
-	t := *value.RecordT
-	t.Fields = fields
-	return &t
 }
 
 func (l *level) noColumn(parts []string, location int32) error {

@@ -36,7 +36,7 @@ func (l *level) recursive(item *pg.CommonTableExpr) (*cte, error) {
 	}
 	cols := slices.Clone(first.columns())
 	for i := range cols {
-		cols[i].Mod = 0 // later rows need not have it
+		cols[i].Mod, cols[i].Origin = 0, value.Origin{} // later rows need not have them
 	}
 	q := &recursiveQuery{setQuery: setQuery{op: sel.Op, all: sel.All, cols: cols, frame: inner.frame}}
 	q.c = &cte{name: item.Ctename, q: q, memo: l.memo()}

@@ -26,7 +26,7 @@ func setType(fn *expr.Function) *value.Type {
 	case len(fn.Columns) == 1:
 		return fn.Columns[0].Type
 	case len(fn.Columns) > 1:
-		return rowType(fn.Columns)
+		return value.RowType(fn.Columns)
 	}
 	return fn.Returns
 }

@@ -216,9 +216,18 @@ func (q *selectQuery) targets(list []target) error {
 			}
 		}
 		q.out = append(q.out, e)
-		q.cols = append(q.cols, value.Field{Name: t.name, Type: e.Type(), Mod: expr.Typmod(e) + 1})
+		q.cols = append(q.cols, field(t.name, e))
 	}
 	return nil
+}
+
+// field is the column of a result with the values of e.
+func field(name string, e expr.Expr) value.Field {
+	f := value.Field{Name: name, Type: e.Type(), Mod: expr.Typmod(e) + 1}
+	if r, ok := e.(*slotRef); ok {
+		f.Origin = r.from
+	}
+	return f
 }
 
 // groupBy plans GROUP BY. Each key has a slot that later expressions refer to.

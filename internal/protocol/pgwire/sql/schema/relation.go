@@ -88,6 +88,15 @@ type Guarded interface {
 	May(privilege string) error
 }
 
+// ResultColumns returns the columns of a relation as columns of a result.
+func ResultColumns(r Relation) []value.Field {
+	fields := slices.Clone(r.Columns())
+	for i := range fields {
+		fields[i].Origin = value.Origin{Relation: r.OID(), Column: int16(i + 1)}
+	}
+	return fields
+}
+
 // Column returns the index of the column with a name; -1: there is none.
 func Column(fields []value.Field, name string) int {
 	return slices.IndexFunc(fields, func(f value.Field) bool { return f.Name == name })

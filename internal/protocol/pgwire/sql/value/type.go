@@ -22,6 +22,22 @@ type Field struct {
 	Name string
 	Type *Type
 	Mod  int32 // typmod + 1, so that 0 means none
+
+	Origin Origin
+}
+
+// Origin is the column of a relation whose values a column of a result has, as drivers ask for the
+// names of its table and column. Zero: none, such as that of an expression.
+type Origin struct {
+	Relation uint32 // the OID
+	Column   int16  // attnum
+}
+
+// RowType returns the type of rows with these fields.
+func RowType(fields []Field) *Type {
+	t := *RecordT
+	t.Fields = fields
+	return &t
 }
 
 // OIDs of the types that PostgreSQL would create with the extension and the schema. They are fixed,
