@@ -248,6 +248,11 @@ func (p *jsonParser) object(depth int) (*JSONNode, error) {
 	}
 }
 
+// JSONObject returns an object of jsonb. The last value of a duplicate key wins.
+func JSONObject(members []JSONMember) *JSONNode {
+	return &JSONNode{Kind: 'o', Members: orderMembers(members)}
+}
+
 // orderMembers sorts members like jsonb, shorter keys first. The last value of a duplicate key
 // wins.
 func orderMembers(members []JSONMember) []JSONMember {

@@ -27,6 +27,9 @@ func compareJSON(a, b string) (int, error) {
 	return compareNodes(x, y), nil
 }
 
+// Equal reports whether two values of jsonb are equal.
+func (n *JSONNode) Equal(other *JSONNode) bool { return compareNodes(n, other) == 0 }
+
 func compareNodes(a, b *JSONNode) int {
 	if c := cmp.Compare(jsonRank(a), jsonRank(b)); c != 0 {
 		return c

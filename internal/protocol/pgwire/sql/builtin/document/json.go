@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"iter"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -62,6 +63,20 @@ func appendJSON(dst []byte, t *value.Type, d value.Datum, env *expr.Env) []byte 
 		return d.(hmap).AppendJSON(dst, false)
 	}
 	return hstore.AppendJSONString(dst, value.String(t, d, &env.Settings))
+}
+
+// appendKey appends a value as the key of a member.
+func appendKey(dst []byte, t *value.Type, d value.Datum, env *expr.Env) ([]byte, error) {
+	_, isRow := d.(value.Record)
+	if isRow || t.IsArray() || t == value.JSON || t == value.JSONB || t == value.Hstore {
+		return nil, pgerror.New(pgerror.InvalidParameterValue, "key value must be scalar, not array, composite, or json")
+	}
+	at := len(dst)
+	dst = appendJSON(dst, t, d, env)
+	if dst[at] != '"' {
+		dst = append(slices.Insert(dst, at, '"'), '"')
+	}
+	return dst, nil
 }
 
 // isoTime formats a date or time in ISO 8601, regardless of the session's DateStyle.
@@ -145,8 +160,11 @@ func buildJSON(to expr.Table, name string, t *value.Type, object bool) {
 				return nil, pgerror.New(pgerror.InvalidParameterValue, "argument %d cannot be null", i+1).
 					WithHint("Object keys should be text.")
 			}
-			text = append(hstore.AppendJSONString(text, value.String(types[i], all[i], &env.Settings)), " : "...)
-			text = appendJSON(text, types[i+1], all[i+1], env)
+			var err error
+			if text, err = appendKey(text, types[i], all[i], env); err != nil {
+				return nil, err
+			}
+			text = appendJSON(append(text, " : "...), types[i+1], all[i+1], env)
 		}
 		return asJSON(t, append(text, '}'), env)
 	})
@@ -403,5 +421,6 @@ func addDocuments(to expr.Table) {
 			return expr.Bound{Aggregate: func() expr.Aggregator { return &jsonAgg{t: args[0], returns: returns} }}, nil
 		}}
 	}
+	addObjects(to)
 	to.Binds(map[string]expr.BindFunc{"to_json": toJSON, "to_jsonb": toJSON, "row_to_json": toJSON, "array_to_json": toJSON})
 }

@@ -7,5 +7,6 @@ func Table() expr.Table {
 	to := expr.Table{}
 	addHstores(to)
 	addDocuments(to)
+	addJSONB(to)
 	return to
 }
