@@ -101,9 +101,9 @@ func (x direct) matchKey(key []byte, r *Route) {
 }
 
 // copyMap returns a copy of m that may be changed; nil stands for an empty map.
-func copyMap[K string | uint64, V any](m *btree.Map[K, V]) *btree.Map[K, V] {
+func copyMap[V any](m *btree.Map[string, V]) *btree.Map[string, V] {
 	if m == nil {
-		return btree.NewMap[K, V](degree)
+		return btree.NewMap[string, V](degree)
 	}
 	return m.Copy()
 }

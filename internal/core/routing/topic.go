@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"hash/maphash"
 	"strings"
-
-	"github.com/tidwall/btree"
 )
 
 // topic matches keys word by word, where words are separated by dots: * matches one word, # any
@@ -14,48 +12,11 @@ type topic struct{ root *topicNode }
 
 // topicNode is the end of one word in a trie of patterns. Nodes are immutable.
 type topicNode struct {
-	words *btree.Map[uint64, *wordNode] // by hash of the word; nil if empty
+	words *wordTrie // nil if empty
 	star  *topicNode
 	hash  *topicNode
 	set   *destinations // of the patterns that end here; nil if empty
 }
-
-// wordNode is the child of a node for one word. The map is searched by hash, because comparing
-// adjacent numbers takes a third of the time of comparing strings scattered in memory. Words with
-// the same hash form a chain.
-type wordNode struct {
-	word string
-	node *topicNode
-	twin *wordNode
-}
-
-// find returns the node for a word in a chain of words with the same hash.
-func (w *wordNode) find(word string) *topicNode {
-	for ; w != nil; w = w.twin {
-		if w.word == word {
-			return w.node
-		}
-	}
-	return nil
-}
-
-// with returns the chain with the node for a word replaced; nil removes it.
-func (w *wordNode) with(word string, n *topicNode) *wordNode {
-	switch {
-	case w == nil && n == nil:
-		return nil
-	case w == nil:
-		return &wordNode{word: word, node: n}
-	case w.word != word:
-		return &wordNode{word: w.word, node: w.node, twin: w.twin.with(word, n)}
-	case n == nil:
-		return w.twin
-	}
-	return &wordNode{word: word, node: n, twin: w.twin}
-}
-
-// wordSeed is different in every process, so that clients cannot provoke collisions of words.
-var wordSeed = maphash.MakeSeed()
 
 func (topic) check(*Binding) error { return nil }
 
@@ -106,20 +67,17 @@ func (n *topicNode) change(words []string, change func(*destinations) *destinati
 func (n *topicNode) changeWord(words []string, change func(*destinations) *destinations) {
 	word := words[0]
 	at := maphash.String(wordSeed, word)
-	var chain *wordNode
+	var all wordTrie
 	if n.words != nil {
-		chain, _ = n.words.Get(at)
+		all = *n.words
 	}
+	chain := all.get(at)
 	chain = chain.with(word, chain.find(word).change(words[1:], change))
-	n.words = copyMap(n.words)
-	if chain != nil {
-		n.words.Set(at, chain)
+	if all = all.with(at, 0, chain); all.empty() {
+		n.words = nil
 		return
 	}
-	n.words.Delete(at)
-	if n.words.Len() == 0 {
-		n.words = nil
-	}
+	n.words = &all
 }
 
 // topicScratch is the state of one walk through the trie.
@@ -171,10 +129,8 @@ var dot = []byte{'.'}
 
 func (r *Route) step(n *topicNode, word []byte) {
 	if n.words != nil {
-		if chain, ok := n.words.Get(maphash.Bytes(wordSeed, word)); ok {
-			if child := chain.find(view(word)); child != nil {
-				r.enter(child)
-			}
+		if child := n.words.get(maphash.Bytes(wordSeed, word)).find(view(word)); child != nil {
+			r.enter(child)
 		}
 	}
 	if n.star != nil {
