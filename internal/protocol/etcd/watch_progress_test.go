@@ -104,6 +104,36 @@ func TestProgressOfYoungerWatchers(t *testing.T) {
 	}
 }
 
+// TestProgressOfFutureWatchers checks that a watcher whose start lies in the future has no report
+// before its start, as in etcd since 3.5.22: a client that resumed from the report would get
+// changes that it did not ask for. The other watcher's reports show that time has passed.
+func TestProgressOfFutureWatchers(t *testing.T) {
+	b := newWatchBed(t, func(o *watchOptions) { o.progress = minProgressInterval })
+	b.put("a", "1")
+	s := b.stream()
+	s.create(&pb.WatchCreateRequest{Key: []byte("other"), ProgressNotify: true})
+	s.create(&pb.WatchCreateRequest{Key: []byte("a"), StartRevision: 4, ProgressNotify: true})
+	s.askProgress()
+	for range 2 {
+		if r := s.next(); r.WatchId != 0 || r.Header.Revision != 2 {
+			t.Fatalf("before the start: %v", r)
+		}
+	}
+	b.put("a", "2")
+	b.put("a", "3")
+	if e := s.eventsPast(1); e.Kv.ModRevision != 4 {
+		t.Fatalf("first event %v", e)
+	}
+	for {
+		if r := s.next(); r.WatchId == 1 {
+			if len(r.Events) != 0 || r.Header.Revision != 4 {
+				t.Errorf("after the start: %v", r)
+			}
+			return
+		}
+	}
+}
+
 // sentResponses is a stream that records the sent responses.
 type sentResponses struct {
 	pb.Watch_WatchServer
