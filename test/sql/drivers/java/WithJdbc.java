@@ -223,7 +223,8 @@ public final class WithJdbc {
             s.setQueryTimeout(1);
             fails("57014", () -> s.execute("select pg_sleep(60)"));
         }
-        check(c.isValid(5), "not valid after a cancel");
+        // PostgreSQL signals a backend twice; the second signal may cancel what comes next
+        check(c.isValid(5) || c.isValid(5), "not valid after a cancel");
         check(c.unwrap(PGConnection.class).getBackendPID() == Integer.parseInt(one(c, "select pg_backend_pid()")), "pid");
     }
 

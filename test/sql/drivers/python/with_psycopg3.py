@@ -96,6 +96,10 @@ try:
     raise SystemExit("not canceled")
 except errors.QueryCanceled:
     timer.join()
+try:  # PostgreSQL signals a backend twice; the second signal may cancel what comes next
+    conn.execute("select pg_sleep(0.1)")
+except errors.QueryCanceled:
+    pass
 conn.execute("select mbus4.drop_queue('with_psycopg3')")
 
 # COPY in all formats, with text and with adapted rows
