@@ -84,7 +84,7 @@ func (f *fake) Split(text string) (list []*sql.Prepared, err error) {
 
 func (f *fake) Prepare(text string, _ []uint32) (*sql.Prepared, error) {
 	p := &sql.Prepared{Text: text}
-	switch word, _, _ := strings.Cut(text, " "); word {
+	switch words := append(strings.Fields(text), ""); words[0] {
 	case "rows", "bad":
 		p.Columns = []value.Field{{Name: "n", Type: value.Int4}}
 	case "big":
