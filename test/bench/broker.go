@@ -28,9 +28,10 @@ var errStart = errors.New("bench: broker did not start")
 type broker struct {
 	peer    *peer
 	command command
-	dir     string   // data, configuration and the log of its output
-	env     []string // additions to the environment
-	addr    string
+	dir     string        // data, configuration and the log of its output
+	env     []string      // additions to the environment
+	port    int           // of AMQP; it stays the same, since the name of RabbitMQ's node contains it
+	addr    string        // 127.0.0.1:port
 	done    chan struct{} // closed when the process has ended
 
 	mu  sync.Mutex // kill is called concurrently while run replaces the process
@@ -39,11 +40,15 @@ type broker struct {
 
 // start runs a command of the peer on an empty folder and waits until it serves.
 func (p *peer) start(ctx context.Context, command command, env []string) (*broker, error) {
+	port, err := daemon.FreePort()
+	if err != nil {
+		return nil, err
+	}
 	dir, err := os.MkdirTemp("", "fiveways-bench-")
 	if err != nil {
 		return nil, err
 	}
-	b := &broker{peer: p, command: command, dir: dir, env: env}
+	b := &broker{peer: p, command: command, dir: dir, env: env, port: port, addr: fmt.Sprintf("127.0.0.1:%d", port)}
 	if err := b.run(ctx); err != nil {
 		b.destroy()
 		return nil, err
@@ -53,12 +58,7 @@ func (p *peer) start(ctx context.Context, command command, env []string) (*broke
 
 // run starts the process and returns once an AMQP handshake succeeds.
 func (b *broker) run(ctx context.Context) error {
-	port, err := daemon.FreePort()
-	if err != nil {
-		return err
-	}
-	b.addr = fmt.Sprintf("127.0.0.1:%d", port)
-	cmd, err := b.command(b.dir, port)
+	cmd, err := b.command(b.dir, b.port)
 	if err != nil {
 		return err
 	}

@@ -5,9 +5,10 @@ import (
 	"syscall"
 )
 
-// FreePort returns a port of 127.0.0.1 that nothing gets, as long as this process lives, unless it
-// asks for it by number. Until a server listens on it, and after the server's end, connections are
-// refused. The server must set SO_REUSEADDR, as nearly all do.
+// FreePort returns a port that nothing gets, as long as this process lives, unless it asks for it
+// by number. Until a server listens on it, and after the server's end, connections are refused. The
+// server must set SO_REUSEADDR, as nearly all do. It may listen on one address or on all: the port
+// is not in use on any, not even by a connection from another address of the loopback network.
 func FreePort() (int, error) {
 	port, err := reserve()
 	if err != nil {
@@ -30,7 +31,7 @@ func reserve() (port int, err error) {
 	if err := syscall.SetsockoptInt(fd, syscall.SOL_SOCKET, syscall.SO_REUSEADDR, 1); err != nil {
 		return 0, err
 	}
-	if err := syscall.Bind(fd, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
+	if err := syscall.Bind(fd, &syscall.SockaddrInet4{}); err != nil {
 		return 0, err
 	}
 	at, err := syscall.Getsockname(fd)
