@@ -41,7 +41,8 @@ type Compiler struct {
 	// with defaults. If a Strict function has a NULL argument, it returns no rows.
 	RowSet func(call *pg.FuncCall, fn *Function, args []Expr) (Expr, error)
 
-	depth int // nesting depth, limited to prevent a stack overflow
+	rows  *value.Type // see CompileRows
+	depth int         // nesting depth, limited to prevent a stack overflow
 }
 
 // Params are the parameters $1, $2, ... of a statement. A nil entry is a type that is not known
@@ -50,6 +51,15 @@ type Params struct{ Types []*value.Type }
 
 // maxDepth limits the nesting of expressions.
 const maxDepth = 2000
+
+// CompileRows compiles a call in FROM. If the function returns record, the type of its rows is row,
+// that of the column definition list; nil: there is none.
+func (c *Compiler) CompileRows(n *pg.Node, row *value.Type) (Expr, error) {
+	if n.GetFuncCall() != nil {
+		c.rows = row
+	}
+	return c.Compile(n)
+}
 
 // Compile compiles an expression. Untyped constants keep the type "unknown" until the context gives
 // them one. Use CompileAs to assign a type, or ResolveUnknown in a select list.

@@ -21,8 +21,9 @@ type callShape struct {
 // arguments are the compiled arguments of a call, in the order given.
 type arguments struct {
 	all      []Expr
-	names    []string // "" for positional arguments, which come first
-	variadic bool     // VARIADIC array
+	names    []string    // "" for positional arguments, which come first
+	variadic bool        // VARIADIC array
+	row      *value.Type // of the result, if it is a record whose columns the statement defines; nil: it does not
 }
 
 // call compiles a function call.
@@ -58,7 +59,7 @@ func (c *Compiler) call(n *pg.FuncCall) (Expr, error) {
 
 // arguments compiles the arguments of a call.
 func (c *Compiler) arguments(n *pg.FuncCall) (given arguments, err error) {
-	given.variadic = n.FuncVariadic
+	given.variadic, given.row, c.rows = n.FuncVariadic, c.rows, nil
 	for _, a := range n.Args {
 		name := ""
 		if named := a.GetNamedArgExpr(); named != nil {

@@ -138,6 +138,9 @@ func (c *Compiler) callOf(s *callShape, given arguments, n *pg.FuncCall) (Expr, 
 	if err != nil {
 		return nil, err
 	}
+	if given.row != nil && isRecord(returns) && len(s.fn.Columns) == 0 {
+		returns = given.row
+	}
 	args, err := c.coerceAll(given.all, types)
 	if err != nil {
 		return nil, err

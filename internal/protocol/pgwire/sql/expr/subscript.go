@@ -85,7 +85,7 @@ func (c *Compiler) subscript(e Expr, indices []*pg.A_Indices, place int32) (Expr
 			At(c.Text, place)
 	}
 	if len(indices) > value.MaxDims {
-		return nil, pgerror.New(pgerror.ProgramLimitExceeded, "number of array dimensions (%d) exceeds the maximum allowed (%d)", len(indices), value.MaxDims)
+		return nil, value.TooManyDims(len(indices))
 	}
 	made := &subscript{arg: e, t: t.Elem}
 	for _, i := range indices {

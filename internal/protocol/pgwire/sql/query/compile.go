@@ -28,8 +28,14 @@ func (l *level) compile(n *pg.Node, c clause) (expr.Expr, error) {
 
 // compileText is compile with unknown types resolved to text.
 func (l *level) compileText(n *pg.Node, c clause) (expr.Expr, error) {
+	return l.compileRows(n, c, nil)
+}
+
+// compileRows is compileText for a call whose column definition list defines row; nil: there is
+// none.
+func (l *level) compileRows(n *pg.Node, c clause, row *value.Type) (expr.Expr, error) {
 	return l.in(c, func(x *expr.Compiler) (expr.Expr, error) {
-		e, err := x.Compile(n)
+		e, err := x.CompileRows(n, row)
 		if err != nil {
 			return nil, err
 		}

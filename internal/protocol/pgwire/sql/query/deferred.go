@@ -85,31 +85,6 @@ func (s *queryScan) runIf(env *expr.Env, wanted func() (bool, error), emit func(
 	}, give)
 }
 
-// readLeft reads the left side. If that defers columns, a row is wanted only if it has a partner by
-// the conditions that do not mention them.
-func (r *joinRun) readLeft() error {
-	s, ok := r.left.(*queryScan)
-	if !ok || s.deferred == nil || r.kind != pg.JoinType_JOIN_INNER || r.again {
-		return r.left.run(r.env, r.leftRow)
-	}
-	on := slices.DeleteFunc(slices.Clone(r.on), s.depends)
-	if len(on) == 0 || slices.ContainsFunc(r.keys, func(k joinKey) bool { return s.depends(k.left) }) {
-		return r.left.run(r.env, r.leftRow)
-	}
-	return s.runIf(r.env, func() (found bool, err error) {
-		err = r.partners(func() error {
-			if found, err = expr.AllHold(on, r.env); err != nil || !found {
-				return err
-			}
-			return exec.ErrStop
-		})
-		if found {
-			return true, nil
-		}
-		return false, err
-	}, r.leftRow)
-}
-
 // depends reports whether a condition must wait for the deferred columns: it mentions them, or may
 // be evaluated only once for a row.
 func (s *queryScan) depends(cond expr.Expr) bool {

@@ -40,7 +40,9 @@ func (l *level) fromList(list []*pg.Node) (source, error) {
 			all = s
 			continue
 		}
-		all = &join{kind: pg.JoinType_JOIN_INNER, left: all, right: s, from: from, to: l.width, again: l.dependsOnLeft(mark, from)}
+		j := newJoin(pg.JoinType_JOIN_INNER, 0)
+		j.left, j.right, j.From, j.To, j.Again = all, s, from, l.width, l.dependsOnLeft(mark, from)
+		all = j
 	}
 	return all, nil
 }

@@ -23,10 +23,11 @@ func (l *level) fromFunction(n *pg.RangeFunction) (source, *namespace, error) {
 	functions := tree.UnnestEach(n.Functions)
 	for i, f := range functions {
 		parts := f.GetList().GetItems()
-		if len(n.Coldeflist) > 0 || len(parts) > 1 && len(parts[1].GetList().GetItems()) > 0 {
-			return nil, nil, pgerror.Unsupported("a column definition list")
+		defs, err := l.definitions(n, parts, len(functions))
+		if err != nil {
+			return nil, nil, err
 		}
-		call, fs, err := l.functionCall(parts[0])
+		call, fs, err := l.functionCall(parts[0], defs)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -70,12 +71,25 @@ func (l *level) fromFunction(n *pg.RangeFunction) (source, *namespace, error) {
 	return s, ns, nil
 }
 
-// functionCall plans one call. fields is nil for a function that returns one plain column.
-func (l *level) functionCall(n *pg.Node) (*exec.Call, []value.Field, error) {
+// functionCall plans one call. defs is its column definition list. fields is nil for a function
+// that returns one plain column.
+func (l *level) functionCall(n *pg.Node, defs []*pg.Node) (call *exec.Call, fields []value.Field, err error) {
+	row, err := l.definedRow(defs)
+	if err != nil {
+		return nil, nil, err
+	}
+	if call, fields, err = l.functionOf(n, row); err != nil {
+		return nil, nil, err
+	}
+	return call, fields, l.checkDefined(n, call, defs, row)
+}
+
+// functionOf is functionCall without checks of the column definition list, which defines row.
+func (l *level) functionOf(n *pg.Node, row *value.Type) (*exec.Call, []value.Field, error) {
 	call := &exec.Call{}
 	in := clause{name: "functions in FROM", sets: true}
 	before := len(l.sets)
-	e, err := l.compileText(n, in)
+	e, err := l.compileRows(n, in, row)
 	if err != nil {
 		return nil, nil, err
 	}

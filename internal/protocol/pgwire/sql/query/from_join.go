@@ -7,12 +7,13 @@ import (
 
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/query/exec"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/tree"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
 func (l *level) fromJoin(n *pg.JoinExpr) (source, *namespace, error) {
-	j := &join{kind: n.Jointype, begin: l.width}
+	j := newJoin(n.Jointype, l.width)
 	around := l.visible
 	defer func() { l.visible = around }()
 	left, leftNames, err := l.from(n.Larg)
@@ -20,7 +21,7 @@ func (l *level) fromJoin(n *pg.JoinExpr) (source, *namespace, error) {
 		return nil, nil, err
 	}
 	l.visible = append(slices.Clip(around), leftNames)
-	j.from = l.width
+	j.From = l.width
 	mark := len(l.lateral)
 	right, rightNames, err := l.from(n.Rarg)
 	if err != nil {
@@ -29,8 +30,8 @@ func (l *level) fromJoin(n *pg.JoinExpr) (source, *namespace, error) {
 	if err := l.checkNames(rightNames); err != nil {
 		return nil, nil, err
 	}
-	j.left, j.right, j.to, j.again = left, right, l.width, l.dependsOnLeft(mark, j.from)
-	if j.again && (j.kind == pg.JoinType_JOIN_RIGHT || j.kind == pg.JoinType_JOIN_FULL) {
+	j.left, j.right, j.To, j.Again = left, right, l.width, l.dependsOnLeft(mark, j.From)
+	if j.Again && j.OuterRight {
 		return nil, nil, pgerror.Unsupported("LATERAL on the right of a RIGHT or FULL JOIN")
 	}
 	both := &namespace{items: slices.Concat(leftNames.items, rightNames.items)}
@@ -111,12 +112,12 @@ func (l *level) joinOn(part *pg.Node, j *join) error {
 		j.gates = append(j.gates, cond)
 		return nil
 	}
-	j.on = append(j.on, cond)
+	j.On = append(j.On, cond)
 	switch j.kind {
 	case pg.JoinType_JOIN_INNER:
-		l.search(part, cond, j, j.begin)
+		l.search(part, cond, j, j.Begin)
 	case pg.JoinType_JOIN_LEFT: // a left row is kept whether or not the condition holds
-		l.search(part, cond, j, j.from)
+		l.search(part, cond, j, j.From)
 	}
 	return l.joinKey(part, j)
 }
@@ -125,7 +126,7 @@ func (l *level) joinOn(part *pg.Node, j *join) error {
 // by.
 func (l *level) joinKey(part *pg.Node, j *join) error {
 	a := tree.Equality(part)
-	if j.again || a == nil || !tree.Simple(part) {
+	if j.Again || a == nil || !tree.Simple(part) {
 		return nil
 	}
 	left, leftSide, err := l.side(a.Lexpr, j)
@@ -140,9 +141,9 @@ func (l *level) joinKey(part *pg.Node, j *join) error {
 	switch {
 	case typ == nil:
 	case leftSide == 'l' && rightSide == 'r':
-		j.keys = append(j.keys, joinKey{left, right, typ})
+		j.Keys = append(j.Keys, exec.JoinKey{Left: left, Right: right, Type: typ})
 	case leftSide == 'r' && rightSide == 'l':
-		j.keys = append(j.keys, joinKey{right, left, typ})
+		j.Keys = append(j.Keys, exec.JoinKey{Left: right, Right: left, Type: typ})
 	}
 	return nil
 }
@@ -156,10 +157,10 @@ func (l *level) side(n *pg.Node, j *join) (expr.Expr, byte, error) {
 	side := byte(0)
 	for _, r := range l.refs {
 		of := byte('r')
-		if r.slot < j.from {
+		if r.slot < j.From {
 			of = 'l'
 		}
-		if r.up != 0 || r.slot < j.begin || r.slot >= j.to || side != 0 && side != of {
+		if r.up != 0 || r.slot < j.Begin || r.slot >= j.To || side != 0 && side != of {
 			return e, 0, nil
 		}
 		side = of
@@ -202,16 +203,16 @@ func (l *level) using(name string, j *join, left, right, both *namespace) error 
 			*c.used = true
 		}
 	}
-	j.on = append(j.on, on)
-	if typ := keyType(a.typ, b.typ); typ != nil && !j.again {
-		j.keys = append(j.keys, joinKey{&slotRef{slot: a.slot, typ: a.typ}, &slotRef{slot: b.slot, typ: b.typ}, typ})
+	j.On = append(j.On, on)
+	if typ := keyType(a.typ, b.typ); typ != nil && !j.Again {
+		j.Keys = append(j.Keys, exec.JoinKey{Left: &slotRef{slot: a.slot, typ: a.typ}, Right: &slotRef{slot: b.slot, typ: b.typ}, Type: typ})
 	}
 	switch j.kind {
 	case pg.JoinType_JOIN_RIGHT:
 		both.cols = append(both.cols, b)
 	case pg.JoinType_JOIN_FULL:
 		m := &column{name: name, typ: a.typ, slot: l.slot(1)}
-		j.merged = append(j.merged, mergedColumn{m.slot, a.slot, b.slot})
+		j.Merged = append(j.Merged, exec.MergedColumn{Slot: m.slot, Left: a.slot, Right: b.slot})
 		both.cols = append(both.cols, m)
 	default:
 		both.cols = append(both.cols, a)
@@ -248,14 +249,14 @@ func pushDown(in source, cond expr.Expr, slots []int) source {
 	}
 	lowest, highest := slices.Min(slots), slices.Max(slots)
 	switch {
-	case highest < j.from && lowest >= j.begin && (j.kind == pg.JoinType_JOIN_INNER || j.kind == pg.JoinType_JOIN_LEFT):
+	case highest < j.From && lowest >= j.Begin && (j.kind == pg.JoinType_JOIN_INNER || j.kind == pg.JoinType_JOIN_LEFT):
 		j.left = pushDown(j.left, cond, slots)
 		return j
-	case j.kind == pg.JoinType_JOIN_INNER && lowest >= j.from && highest < j.to && !j.again:
+	case j.kind == pg.JoinType_JOIN_INNER && lowest >= j.From && highest < j.To && !j.Again:
 		j.right = pushDown(j.right, cond, slots)
 		return j
 	case j.kind == pg.JoinType_JOIN_INNER:
-		j.on = append(j.on, cond)
+		j.On = append(j.On, cond)
 		return j
 	}
 	return &filter{in, cond}
@@ -299,7 +300,7 @@ func (l *level) where(in source, n *pg.Node) (_ source, gates, rest []expr.Expr,
 func (l *level) whereKey(part *pg.Node, j *join) error {
 	for {
 		if j.kind == pg.JoinType_JOIN_INNER {
-			if before := len(j.keys); l.joinKey(part, j) == nil && len(j.keys) > before {
+			if before := len(j.Keys); l.joinKey(part, j) == nil && len(j.Keys) > before {
 				return nil
 			}
 		}

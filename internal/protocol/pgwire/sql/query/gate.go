@@ -116,7 +116,7 @@ func (q *selectQuery) none(env *expr.Env) bool {
 func (j *join) none(env *expr.Env) bool {
 	switch j.kind {
 	case pg.JoinType_JOIN_INNER:
-		return neverMeet(j.gates, env) || neverMeet(j.on, env) || j.left.none(env) || j.right.none(env)
+		return neverMeet(j.gates, env) || neverMeet(j.On, env) || j.left.none(env) || j.right.none(env)
 	case pg.JoinType_JOIN_LEFT:
 		return j.left.none(env)
 	case pg.JoinType_JOIN_RIGHT:
@@ -128,7 +128,7 @@ func (j *join) none(env *expr.Env) bool {
 // lonely reports whether no row of one side of an outer join can match, so that the other side need
 // not be read.
 func (j *join) lonely(env *expr.Env) bool {
-	return (j.kind == pg.JoinType_JOIN_LEFT || j.kind == pg.JoinType_JOIN_RIGHT) && neverHold(j.on, env)
+	return (j.kind == pg.JoinType_JOIN_LEFT || j.kind == pg.JoinType_JOIN_RIGHT) && neverHold(j.On, env)
 }
 
 func (f *filter) none(env *expr.Env) bool {

@@ -25,7 +25,7 @@ func (l *level) keepScans(in source, again bool) source {
 	case *filter:
 		s.in = l.keepScans(s.in, again)
 	case *join:
-		s.left, s.right = l.keepScans(s.left, again), l.keepScans(s.right, again || s.again)
+		s.left, s.right = l.keepScans(s.left, again), l.keepScans(s.right, again || s.Again)
 	case *relationScan:
 		if _, takes := s.r.(schema.Taker); takes && again {
 			return l.keptScan(s, s.base, s.self+1)

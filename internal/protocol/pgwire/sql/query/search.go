@@ -50,10 +50,10 @@ func (l *level) searchBy(key, by expr.Expr, in source, least int) bool {
 	}
 	if len(others) > 0 {
 		j := joinTo(in, s)
-		if j == nil || !s.r.(schema.Searcher).SearchedByJoins() || slices.Min(others) < j.begin || slices.Max(others) >= j.from {
+		if j == nil || !s.r.(schema.Searcher).SearchedByJoins() || slices.Min(others) < j.Begin || slices.Max(others) >= j.From {
 			return false
 		}
-		j.again = true
+		j.Again = true
 	}
 	s.by[at] = by
 	return true

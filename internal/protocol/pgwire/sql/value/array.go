@@ -123,7 +123,7 @@ func (p *arrayParser) bounds() ([]Dim, error) {
 		}
 		p.at++
 		if len(dims) == MaxDims {
-			return nil, tooManyDims(len(dims) + 1)
+			return nil, TooManyDims(len(dims) + 1)
 		}
 		inside, rest, ok := strings.Cut(p.text[p.at:], "]")
 		lower, upper, both := strings.Cut(inside, ":")
@@ -151,7 +151,8 @@ func (p *arrayParser) bounds() ([]Dim, error) {
 	return dims, nil
 }
 
-func tooManyDims(n int) error {
+// TooManyDims is the error for an array of n dimensions.
+func TooManyDims(n int) error {
 	return pgerror.New(pgerror.ProgramLimitExceeded, "number of array dimensions (%d) exceeds the maximum allowed (%d)", n, MaxDims)
 }
 
@@ -166,7 +167,7 @@ func (p *arrayParser) errEnd() error {
 // level parses one pair of braces and its contents.
 func (p *arrayParser) level(depth int) error {
 	if depth == MaxDims {
-		return tooManyDims(depth + 1)
+		return TooManyDims(depth + 1)
 	}
 	if depth == len(p.dims) {
 		if len(p.words) > 0 {

@@ -14,7 +14,7 @@ func NestArrays(elem *Type, parts []Datum) (Datum, error) {
 		}
 		if made.Dims == nil {
 			if len(part.Dims) >= MaxDims {
-				return nil, pgerror.New(pgerror.ProgramLimitExceeded, "number of array dimensions (%d) exceeds the maximum allowed (%d)", len(part.Dims)+1, MaxDims)
+				return nil, TooManyDims(len(part.Dims) + 1)
 			}
 			made.Dims = append([]Dim{{Len: int32(len(parts)), Lower: 1}}, part.Dims...)
 		} else if !SameDims(made.Dims[1:], part.Dims) {

@@ -64,7 +64,7 @@ func parseBinaryArray(elem *Type, b []byte) (Datum, error) {
 	case dims < 0:
 		return nil, pgerror.New("22P03", "invalid number of dimensions: %d", dims)
 	case dims > MaxDims:
-		return nil, tooManyDims(int(dims))
+		return nil, TooManyDims(int(dims))
 	case flags != 0 && flags != 1:
 		return nil, pgerror.New("22P03", "invalid array flags")
 	case oid != elem.OID:

@@ -8,5 +8,6 @@ func Table() expr.Table {
 	addHstores(to)
 	addDocuments(to)
 	addJSONB(to)
+	addRecords(to)
 	return to
 }

@@ -1,4 +1,4 @@
-// Package exec has the steps that rows pass through while a query runs: calls in FROM,
+// Package exec has the steps that rows pass through while a query runs: calls in FROM, joins,
 // set-returning functions, grouping, window functions, DISTINCT, sorting and LIMIT.
 //
 // The steps take compiled expressions, which read the current row in env.Rows[0], and fill in slots
