@@ -159,12 +159,12 @@ oracle: ## play ORACLE_OPS (20000) random operations to RabbitMQ and to Fiveways
 # In the tests the seeds are fixed. Here SEED is the current second unless it is given.
 compare: ## compare SQL with PostgreSQL, the Redis protocol with Redis, jobs with the reference and the etcd API with etcd, on random input
 	@seed=$${SEED:-$$(date +%s)}; echo "SEED=$$seed"; \
-	  SEED=$$seed VALUES=5 EXPRESSIONS=20000 EXPRESSIONS_SEED=$$seed STATEMENTS=6000 STATEMENTS_SEED=$$seed FUNCTIONS=25 FUNCTIONS_SEED=$$seed COPIES=20000 COPIES_SEED=$$seed TRANSACTIONS=1000 TRANSACTIONS_SEED=$$seed \
+	  SEED=$$seed VALUES=5 EXPRESSIONS=20000 EXPRESSIONS_SEED=$$seed STATEMENTS=6000 STATEMENTS_SEED=$$seed FUNCTIONS=25 FUNCTIONS_SEED=$$seed COPIES=20000 COPIES_SEED=$$seed TRANSACTIONS=1000 TRANSACTIONS_SEED=$$seed MBUS=300 MBUS_SEED=$$seed \
 	  REDIS_SEED=$$seed REDIS_TIMES=4 JOBS_SEED=$$seed JOBS_STEPS=50000 ETCD_SEED=$$seed ETCD_TIMES=7 \
-	  $(GO) test -count=1 -timeout 60m ./internal/protocol/pgwire/sql/value ./internal/protocol/pgwire/sql/numeric ./test/sql/expressions ./test/sql/statements ./test/sql/calls ./test/sql/copy ./test/sql/transactions \
+	  $(GO) test -count=1 -timeout 60m ./internal/protocol/pgwire/sql/value ./internal/protocol/pgwire/sql/numeric ./test/sql/expressions ./test/sql/statements ./test/sql/calls ./test/sql/copy ./test/sql/transactions ./test/sql/conformance \
 	  ./test/redis/... ./test/jobs ./test/etcd
 
-bench: build ## measure against other brokers; BENCHFLAGS are passed on
+bench: ## measure against other brokers; BENCHFLAGS are passed on
 	$(GO) run ./test/bench $(BENCHFLAGS)
 
 # Needs Chromium. It takes two minutes, since charts need data to show.

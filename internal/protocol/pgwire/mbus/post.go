@@ -289,14 +289,15 @@ func (s *Session) add(p *posting, named string, m *encoded, targets shard.Target
 	if p.hasDelayed {
 		post.publish.NotBefore = max(localtime.CeilMillis(localtime.Instant(p.delayed, zone)), 0)
 	}
-	if m.own {
-		delayed := m.added - hour
-		if p.hasDelayed {
-			delayed = p.delayed
-		}
+	delayed := m.added - hour
+	if p.hasDelayed {
+		delayed = p.delayed
+	}
+	if m.own || delayed < s.work.latest {
 		at := placeIn(m.added, delayed)
 		post.publish.Order = &at
 	}
+	s.work.latest = max(s.work.latest, delayed)
 	if p.hasExpires && p.expires != localtime.Infinity {
 		post.publish.Deadline = max(localtime.FloorMillis(localtime.Instant(p.expires, zone)), 1)
 	}

@@ -9,6 +9,7 @@ import (
 	"fiveways.dev/fiveways/internal/core/message"
 	"fiveways.dev/fiveways/internal/core/queue"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/temporal"
 	"fiveways.dev/fiveways/internal/semaphores"
 )
 
@@ -23,6 +24,8 @@ type journal struct {
 	steps             int   // changes of the definitions among them
 	claims            int   // claims of pending posts
 	tasks, semaphores int   // changes of tasks and of their semaphores among them
+
+	latest temporal.Timestamp // delayed_until of a post so far; later posts with an earlier one precede that post
 }
 
 // pendingBytes is the approximate memory overhead of a pending post beyond its message.

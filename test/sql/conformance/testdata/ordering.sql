@@ -189,3 +189,35 @@ select data from mbus4.consumen_q_by_default(10);
 --> data
 --> "n"=>"nothing"
 --> "n"=>NULL
+-- The posts of a transaction were added at the same time: delayed_until decides, which is an hour
+-- earlier unless it is given.
+select mbus4.create_queue('past', 8);
+--> create_queue
+-->
+begin;
+--> BEGIN
+select mbus4.post('past', 'n=>1') is not null, mbus4.post('past', 'n=>2', delayed_until => '2000-01-02') is not null, mbus4.post('past', 'n=>3', delayed_until => '2000-01-01') is not null;
+--> ?column? | ?column? | ?column?
+--> t | t | t
+select data from mbus4.consume('past');
+--> data
+--> "n"=>"3"
+rollback;
+--> ROLLBACK
+begin;
+--> BEGIN
+select mbus4.post('past', 'n=>1', delayed_until => localtimestamp) is not null, mbus4.post('past', 'n=>2', delayed_until => '2000-01-02') is not null, mbus4.post('past', 'n=>3', delayed_until => '2000-01-01') is not null, mbus4.post('past', 'n=>4') is not null;
+--> ?column? | ?column? | ?column? | ?column?
+--> t | t | t | t
+commit;
+--> COMMIT
+select mbus4.post('past', 'n=>5', delayed_until => '1999-01-01') is not null;
+--> ?column?
+--> t
+select data from mbus4.consumen_past_by_default(10);
+--> data
+--> "n"=>"3"
+--> "n"=>"2"
+--> "n"=>"4"
+--> "n"=>"1"
+--> "n"=>"5"
