@@ -68,7 +68,7 @@ func columnsOf(c benchCase, peers []*peer) (names []string) {
 }
 
 // fiveways returns the peer under test. If binary is "", it builds the binary from this module into
-// dir.
+// dir, as it is released: another build has other sizes.
 func fiveways(binary, dir string) (*peer, error) {
 	if binary == "" {
 		binary = filepath.Join(dir, "fiveways")
@@ -76,8 +76,7 @@ func fiveways(binary, dir string) (*peer, error) {
 		if err != nil {
 			return nil, fmt.Errorf("bench: find the module: %w", err)
 		}
-		build := exec.Command("go", "build", "-o", binary, "./cmd/fiveways")
-		build.Dir = strings.TrimSpace(string(root))
+		build := exec.Command("make", "-C", strings.TrimSpace(string(root)), "build", "BINARY="+binary)
 		if out, err := build.CombinedOutput(); err != nil {
 			return nil, fmt.Errorf("bench: build fiveways: %w\n%s", err, out)
 		}
