@@ -2,6 +2,7 @@ package array
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
@@ -171,6 +172,9 @@ func arrayPosition(args []*value.Type, _ *value.Type) (expr.Bound, error) {
 		in, from := a[0].(*array), int64(0)
 		if len(in.Dims) > 1 {
 			return nil, errMultidimensional("searching for elements in multidimensional arrays is not supported")
+		}
+		if len(in.Dims) == 0 || a[1] == nil && !slices.Contains(in.Elems, nil) {
+			return nil, nil // even if a[2] is NULL
 		}
 		if len(a) > 2 {
 			if a[2] == nil {
