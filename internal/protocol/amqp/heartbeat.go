@@ -10,6 +10,18 @@ import (
 // idleTick is how often a connection without heartbeats is checked.
 const idleTick = 30 * time.Second
 
+// grid is what the checks of a connection are aligned to unless they are frequent. Many idle
+// connections then wake the process once a second together, not each by itself.
+const grid = time.Second
+
+// untilNext returns the time until the next check: every, or up to a grid less.
+func untilNext(every time.Duration) time.Duration {
+	if every < 4*grid {
+		return every
+	}
+	return every - time.Duration(time.Now().Add(every).UnixNano()%int64(grid))
+}
+
 // stuckWrite is the least time that a client with heartbeats may take to read anything before it is
 // considered dead.
 const stuckWrite = 30 * time.Second
@@ -40,7 +52,7 @@ func (h *heartbeat) start(c *conn) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if !h.stopped {
-		h.timer = time.AfterFunc(every, func() { h.look(c, h.interval > 0, every) })
+		h.timer = time.AfterFunc(untilNext(every), func() { h.look(c, h.interval > 0, every) })
 	}
 }
 
@@ -87,6 +99,6 @@ func (h *heartbeat) look(c *conn, beats bool, every time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if !h.stopped {
-		h.timer.Reset(every)
+		h.timer.Reset(untilNext(every))
 	}
 }

@@ -31,3 +31,33 @@ func TestHeartbeatsTwiceAnInterval(t *testing.T) {
 		}
 	})
 }
+
+// TestHeartbeatsOfConnectionsAreTogether checks that connections that were opened at different
+// times get their heartbeats at the same moments.
+func TestHeartbeatsOfConnectionsAreTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dial := bubbleUp(t, Options{})
+		var all [3]*client
+		for i := range all {
+			all[i] = dial()
+			all[i].heartbeat = 60
+			all[i].login()
+			<-time.After(300 * time.Millisecond)
+		}
+		opened := time.Now()
+		for range 2 {
+			var at [len(all)]time.Time
+			for i, c := range all {
+				got := make([]byte, len(amqpwire.AppendHeartbeat(nil)))
+				if _, err := io.ReadFull(c.nc, got); err != nil {
+					t.Fatal(err)
+				}
+				at[i] = time.Now()
+			}
+			if at[0] != at[1] || at[1] != at[2] || at[0].Sub(opened) > 30*time.Second {
+				t.Errorf("heartbeats at %v, opened at %v", at, opened)
+			}
+			opened = at[0]
+		}
+	})
+}
