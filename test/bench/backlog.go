@@ -33,7 +33,7 @@ func backlog(n int64, size int) runner {
 
 // restart measures the broker's memory and disk space, and a restart.
 func (v values) restart(ctx context.Context, b *broker) (err error) {
-	if v["rss"], err = b.residentMB(); err != nil {
+	if v["rss"], err = b.settledMB(ctx); err != nil {
 		return err
 	}
 	if v["disk"], err = folderMB(b.dir); err != nil {
@@ -44,7 +44,7 @@ func (v values) restart(ctx context.Context, b *broker) (err error) {
 		return err
 	}
 	v["restart"] = took.Seconds()
-	v["rss after"], err = b.residentMB()
+	v["rss after"], err = b.settledMB(ctx)
 	return err
 }
 

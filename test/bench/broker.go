@@ -125,6 +125,14 @@ func (b *broker) residentMB() (float64, error) {
 	return float64(u.RSS) / 1e6, err
 }
 
+// settledMB is residentMB after a pause without load, in which the broker can give memory back.
+func (b *broker) settledMB(ctx context.Context) (float64, error) {
+	if err := newCrew().wait(ctx, settleTime); err != nil {
+		return 0, err
+	}
+	return b.residentMB()
+}
+
 // restart stops the broker gracefully and starts it again on its data. It returns the time from
 // exec to serving.
 func (b *broker) restart(ctx context.Context) (time.Duration, error) {

@@ -92,10 +92,7 @@ func emptyQueues(n int64) runner {
 		if err != nil {
 			return nil, err
 		}
-		if err := newCrew().wait(ctx, settleTime); err != nil {
-			return nil, err
-		}
-		rss, err := b.residentMB()
+		rss, err := b.settledMB(ctx)
 		return values{"declares": rate, "rss": rss}, err
 	}
 }
