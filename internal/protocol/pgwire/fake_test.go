@@ -13,6 +13,11 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
+const (
+	mostRows  = 100_000
+	mostBytes = 50_000_000
+)
+
 // fake is a session with a small language, for testing the protocol around statements. Words are
 // separated by blanks, statements by semicolons:
 //
@@ -23,6 +28,8 @@ import (
 //	fail         an error with all its fields
 //	late         an error when its transaction commits
 //	notice WORD, set NAME VALUE, panic, fatal, odd (an error that is not SQL's), big N (a row of N bytes), bad (a row that cannot be written)
+//
+// N is limited, so that fuzzing does not ask for more than can be read in time.
 type fake struct {
 	c       *conn
 	waiting chan struct{} // signaled when wait begins to wait
@@ -163,7 +170,7 @@ func (f *fake) run(ctx context.Context, r *fakePortal, limit int, row func([]val
 	}
 	switch words[0] {
 	case "rows":
-		for sent := 0; r.at < n; sent++ {
+		for sent := 0; r.at < min(n, mostRows); sent++ {
 			if limit > 0 && sent == limit {
 				return false, "", nil
 			}
@@ -179,7 +186,7 @@ func (f *fake) run(ctx context.Context, r *fakePortal, limit int, row func([]val
 		}
 		return true, "SELECT 1", row([]value.Datum{"no number"})
 	case "big":
-		return true, "SELECT 1", row([]value.Datum{strings.Repeat("x", n)})
+		return true, "SELECT 1", row([]value.Datum{strings.Repeat("x", min(n, mostBytes))})
 	case "echo":
 		return true, "SELECT 1", row(r.args)
 	case "wait":

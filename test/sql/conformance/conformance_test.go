@@ -153,6 +153,19 @@ func compare(t *testing.T, s script, answers [][]string) {
 	}
 }
 
+// servers starts a broker, and a PostgreSQL with the native schema. It returns how to connect.
+func servers(t *testing.T) (ours, theirs string) {
+	t.Helper()
+	server := postgres.Run(t, postgres.Options{Database: "fiveways"})
+	if _, err := sqlschema.Install(t.Context(), server.DSN()); err != nil {
+		t.Fatal(err)
+	}
+	b, err := brokertest.Start(t.Context(), t.TempDir(), "--sql", "127.0.0.1:0", "--sync", "os", "--log-level", "error")
+	must(t, err)
+	t.Cleanup(b.Kill)
+	return "postgres://guest@" + b.SQLAddr() + "/fiveways?sslmode=disable", server.DSN()
+}
+
 func connect(t *testing.T, dsn string) *pgx.Conn {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), dsn)

@@ -3,10 +3,6 @@ package conformance
 import (
 	"strings"
 	"testing"
-
-	"fiveways.dev/fiveways/internal/sqlschema"
-	"fiveways.dev/fiveways/test/brokertest"
-	"fiveways.dev/fiveways/test/postgres"
 )
 
 // origins has queries and the columns of relations that the columns of their results are, as
@@ -35,14 +31,8 @@ var origins = []struct{ query, want string }{
 
 // TestOrigins compares them with PostgreSQL's.
 func TestOrigins(t *testing.T) {
-	server := postgres.Run(t, postgres.Options{Database: "fiveways"})
-	if _, err := sqlschema.Install(t.Context(), server.DSN()); err != nil {
-		t.Fatal(err)
-	}
-	b, err := brokertest.Start(t.Context(), t.TempDir(), "--sql", "127.0.0.1:0", "--sync", "os", "--log-level", "error")
-	must(t, err)
-	t.Cleanup(b.Kill)
-	for name, dsn := range map[string]string{"PostgreSQL": server.DSN(), "Fiveways": "postgres://guest@" + b.SQLAddr() + "/fiveways?sslmode=disable"} {
+	ours, theirs := servers(t)
+	for name, dsn := range map[string]string{"PostgreSQL": theirs, "Fiveways": ours} {
 		conn := connect(t, dsn)
 		run(t, conn, "select mbus4.create_queue('orders', 8)")
 		run(t, conn, "select mbus4.create_view('orders')")

@@ -206,7 +206,7 @@ rollback;
 --> ROLLBACK
 begin;
 --> BEGIN
-select mbus4.post('past', 'n=>1', delayed_until => localtimestamp) is not null, mbus4.post('past', 'n=>2', delayed_until => '2000-01-02') is not null, mbus4.post('past', 'n=>3', delayed_until => '2000-01-01') is not null, mbus4.post('past', 'n=>4') is not null;
+select mbus4.post('past', 'n=>1', delayed_until => localtimestamp - interval '10 minutes') is not null, mbus4.post('past', 'n=>2', delayed_until => '2000-01-02') is not null, mbus4.post('past', 'n=>3', delayed_until => '2000-01-01') is not null, mbus4.post('past', 'n=>4') is not null;
 --> ?column? | ?column? | ?column? | ?column?
 --> t | t | t | t
 commit;
