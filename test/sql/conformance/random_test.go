@@ -103,7 +103,7 @@ func compareSequence(t *testing.T, rng *rand.Rand, sequence uint64, ours, theirs
 	t.Helper()
 	var history []string
 	for range 30 {
-		session := max(0, rng.IntN(4)-2)
+		session := max(0, rng.IntN(4)-2) // the first one three times in four
 		text := random(rng, sequence)
 		if theirs.inTransaction() && atOnce.MatchString(text) {
 			continue

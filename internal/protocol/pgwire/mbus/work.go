@@ -25,7 +25,7 @@ type journal struct {
 	claims            int   // claims of pending posts
 	tasks, semaphores int   // changes of tasks and of their semaphores among them
 
-	latest temporal.Timestamp // delayed_until of a post so far; later posts with an earlier one precede that post
+	latest temporal.Timestamp // the latest delayed_until so far: a further post with an earlier one has an Order
 }
 
 // pendingBytes is the approximate memory overhead of a pending post beyond its message.
