@@ -13,8 +13,9 @@
 // delivering, settling and returning never move a message, and a returned one keeps its place.
 //
 // A chunk is hot, with an array of items, or packed, with an immutable encoding of the messages
-// that takes about two bytes per message and has no envelopes. The delivery cursor unpacks the
-// chunk that it enters; Cool packs other chunks when memory is short. Restored chunks are packed.
+// without envelopes; a packed message takes one and a half to four bytes in all. The delivery
+// cursor unpacks the chunk that it enters; Cool packs other chunks when memory is short. Restored
+// chunks are packed.
 //
 // # Aside
 //

@@ -164,7 +164,10 @@ func (f *frozenChunk) appendTo(dst []byte, before uint64) []byte {
 		dst[at] |= tagRedelivered
 		dst = f.redelivered.appendTo(dst)
 	}
-	return codec.AppendPrefixed(dst, f.packed)
+	e := getEncoder()
+	defer encoders.Put(e)
+	e.dst = appendWithoutRuns(e.dst, f.packed)
+	return codec.AppendPrefixed(dst, e.dst)
 }
 
 func (b *bitmap) appendTo(dst []byte) []byte {
@@ -273,8 +276,11 @@ func (r *snapshotReader) chunk(s *State, l *lane, before *uint64) bool {
 
 	c := newChunk(l, base)
 	l.push(c)
-	c.packed, c.redelivered = append(make([]byte, 0, len(packed)), packed...), redelivered
-	if !s.adopt(c, live, scheduled) {
+	e := getEncoder()
+	var ok bool
+	e.dst, ok = appendWithRuns(e.dst, packed)
+	c.packed, c.redelivered = e.finish(), redelivered
+	if !ok || !s.adopt(c, live, scheduled) {
 		r.fail("bad messages")
 		return false
 	}
