@@ -56,7 +56,11 @@ func (s *Store) Alarms() []*pb.AlarmMember { return s.alarmsOf(pb.AlarmType_NONE
 func (s *Store) alarmsOf(kind pb.AlarmType) []*pb.AlarmMember {
 	s.applyMu.Lock()
 	defer s.applyMu.Unlock()
-	return s.alarms.Get(kind)
+	e := s.engine.Load()
+	if e == nil {
+		return nil
+	}
+	return e.alarms.Get(kind)
 }
 
 // Alarm lists, raises or clears alarms.

@@ -48,18 +48,19 @@ func (s *Store) Apply(index uint64, entry []byte) {
 func (s *Store) do(r *pb.InternalRaftRequest, silent bool) *Result {
 	s.applyMu.Lock()
 	defer s.applyMu.Unlock()
-	if err := s.grants.Allow(r, s.le); err != nil {
+	if r.ClusterMemberAttrSet != nil {
+		s.applyIdentity(r.ClusterMemberAttrSet)
+		return &Result{}
+	}
+	e := s.etcd()
+	if err := s.grants.Allow(r, e.le); err != nil {
 		return &Result{Err: err}
 	}
 	if resp, err, ok := s.grants.Apply(r); ok {
 		return &Result{Resp: resp, Err: err}
 	}
-	if r.ClusterMemberAttrSet != nil {
-		s.applyIdentity(r.ClusterMemberAttrSet)
-		return &Result{}
-	}
 	w := &apply.InternalRaftRequestWrapper{InternalRaftRequest: r, SkipRangeExecution: silent && r.Txn != nil}
-	return s.applier.Apply(w, membership.ApplyBoth)
+	return e.applier.Apply(w, membership.ApplyBoth)
 }
 
 func (s *Store) fail(err error) {

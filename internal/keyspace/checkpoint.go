@@ -1,11 +1,9 @@
 package keyspace
 
 import (
+	"errors"
 	"fmt"
 	"io"
-
-	"go.etcd.io/etcd/pkg/v3/traceutil"
-	"go.etcd.io/etcd/server/v3/lease"
 )
 
 // Freeze returns the state after the last Apply: its approximate size in bytes, and a function that
@@ -23,20 +21,25 @@ func (s *Store) Freeze() (size int64, write func(io.Writer) error) {
 	return f.Size(), f.Write
 }
 
-// Restore restores the state that a Freeze wrote. It must be called before Apply.
+// Restore restores the state that a Freeze wrote. It must be called before Apply and before any
+// read.
 func (s *Store) Restore(r io.Reader) error {
 	s.applyMu.Lock()
 	defer s.applyMu.Unlock()
+	if s.engine.Load() != nil {
+		return errors.New("keyspace: a store that is in use cannot be restored")
+	}
 	index, err := s.b.Load(r)
 	if err != nil {
 		return fmt.Errorf("keyspace: read the checkpoint: %w", err)
 	}
-	// Leases first: restoring the store attaches its keys to them.
-	s.le.Recover(s.b, func() lease.TxnDelete { return s.kv.Write(traceutil.TODO()) })
-	if err := s.kv.Restore(s.b); err != nil {
-		return fmt.Errorf("keyspace: read the checkpoint: %w", err)
-	}
+	s.createBuckets()
 	s.grants.Recover(s.b)
 	s.applied.Store(index)
-	return s.ready()
+	if err := s.readIdentity(); err != nil || !s.used() {
+		return err
+	}
+	s.engineMu.Lock()
+	defer s.engineMu.Unlock()
+	return s.newEngine()
 }

@@ -15,5 +15,6 @@
 // All methods of Store may be called from any goroutine after Start, except those of a state
 // machine (Apply, Freeze, Restore), which only the broker calls. The store runs these goroutines:
 // one that records the revocation of expired leases, a few that it starts for that, and etcd's own
-// (the lessor's clock, slow watchers, compaction). Close ends them.
+// (the lessor's clock, slow watchers, compaction), which begin when the store is first used. Close
+// ends them.
 package keyspace

@@ -71,7 +71,7 @@ func (s *Store) exclusive(ctx context.Context, look func() (*pb.InternalRaftRequ
 // caller ensures that nothing is proposed in between.
 func (s *Store) refusal(ctx context.Context, r *pb.InternalRaftRequest) error {
 	r.Header = requestHeader(ctx)
-	if err := s.grants.Allow(r, s.le); err != nil {
+	if err := s.grants.Allow(r, s.etcd().le); err != nil {
 		return err
 	}
 	if len(s.alarmsOf(pb.AlarmType_CORRUPT)) > 0 {

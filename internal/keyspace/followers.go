@@ -23,7 +23,7 @@ func (s *Store) OnLeaseGone(f func(id int64)) {
 }
 
 // LeaseExists reports whether a lease exists.
-func (s *Store) LeaseExists(id int64) bool { return s.le.Lookup(lease.LeaseID(id)) != nil }
+func (s *Store) LeaseExists(id int64) bool { return s.etcd().le.Lookup(lease.LeaseID(id)) != nil }
 
 // gone reports the end of a lease to the followers.
 func (f *followers) gone(id int64) {

@@ -21,7 +21,6 @@ func (s *Store) readIdentity() error {
 	tx := s.b.BatchTx()
 	tx.LockOutsideApply()
 	defer tx.Unlock()
-	tx.UnsafeCreateBucket(schema.Cluster)
 	_, values := tx.UnsafeRange(schema.Cluster, memberKey, nil, 0)
 	if len(values) == 0 {
 		return nil

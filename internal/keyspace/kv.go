@@ -28,7 +28,7 @@ func (s *Store) Range(ctx context.Context, r *pb.RangeRequest) (answer *pb.Range
 	err = s.permitted(ctx,
 		func(who *grants.Info) error { return s.grants.MayRange(who, r.Key, r.RangeEnd) },
 		func() error {
-			answer, _, err = txn.Range(ctx, s.lg, s.kv, r, true)
+			answer, _, err = txn.Range(ctx, s.lg, s.etcd().kv, r, true)
 			return err
 		})
 	if err != nil {
@@ -63,9 +63,10 @@ func (s *Store) Txn(ctx context.Context, r *pb.TxnRequest) (*pb.TxnResponse, err
 
 func (s *Store) readTxn(ctx context.Context, r *pb.TxnRequest) (answer *pb.TxnResponse, err error) {
 	err = s.permitted(ctx,
-		func(who *grants.Info) error { return s.grants.MayTxn(who, r, s.le) },
+		func(who *grants.Info) error { return s.grants.MayTxn(who, r, s.etcd().le) },
 		func() error {
-			answer, _, err = txn.Txn(ctx, s.lg, r, true, s.kv, s.le, false)
+			e := s.etcd()
+			answer, _, err = txn.Txn(ctx, s.lg, r, true, e.kv, e.le, false)
 			return err
 		})
 	if err != nil {
@@ -98,6 +99,6 @@ func (s *Store) Compact(ctx context.Context, r *pb.CompactionRequest) (*pb.Compa
 	if answer.Header == nil {
 		answer.Header = &pb.ResponseHeader{}
 	}
-	answer.Header.Revision = s.kv.Rev()
+	answer.Header.Revision = s.etcd().kv.Rev()
 	return answer, nil
 }

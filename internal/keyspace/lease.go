@@ -36,9 +36,9 @@ func (s *Store) LeaseRevoke(ctx context.Context, r *pb.LeaseRevokeRequest) (*pb.
 // every lease has its full TTL.
 func (s *Store) LeaseRenew(ctx context.Context, id lease.LeaseID) (ttl int64, err error) {
 	err = s.permitted(ctx,
-		func(who *grants.Info) error { return s.grants.MayEndLease(who, id, s.le) },
+		func(who *grants.Info) error { return s.grants.MayEndLease(who, id, s.etcd().le) },
 		func() error {
-			ttl, err = s.le.Renew(id)
+			ttl, err = s.etcd().le.Renew(id)
 			return err
 		})
 	return ttl, err
@@ -51,7 +51,7 @@ func (s *Store) LeaseTimeToLive(ctx context.Context, r *pb.LeaseTimeToLiveReques
 			if !r.Keys {
 				return s.grants.MayAnything(who)
 			}
-			return s.grants.MayReadLease(who, lease.LeaseID(r.ID), s.le)
+			return s.grants.MayReadLease(who, lease.LeaseID(r.ID), s.etcd().le)
 		},
 		func() error {
 			answer, err = s.timeToLive(r)
@@ -61,7 +61,7 @@ func (s *Store) LeaseTimeToLive(ctx context.Context, r *pb.LeaseTimeToLiveReques
 }
 
 func (s *Store) timeToLive(r *pb.LeaseTimeToLiveRequest) (*pb.LeaseTimeToLiveResponse, error) {
-	l := s.le.Lookup(lease.LeaseID(r.ID))
+	l := s.etcd().le.Lookup(lease.LeaseID(r.ID))
 	if l == nil {
 		return nil, lease.ErrLeaseNotFound
 	}
@@ -76,7 +76,7 @@ func (s *Store) timeToLive(r *pb.LeaseTimeToLiveRequest) (*pb.LeaseTimeToLiveRes
 
 // LeaseLeases lists all leases, the one that ends first at the beginning.
 func (s *Store) LeaseLeases(ctx context.Context, _ *pb.LeaseLeasesRequest) (answer *pb.LeaseLeasesResponse, err error) {
-	all := s.le.Leases()
+	all := s.etcd().le.Leases()
 	err = s.permitted(ctx,
 		func(who *grants.Info) error { return s.grants.MayReadLeases(who, all) },
 		func() error {
@@ -91,13 +91,12 @@ func (s *Store) LeaseLeases(ctx context.Context, _ *pb.LeaseLeasesRequest) (answ
 
 // revokeExpired records the revocation of expired leases. The lessor finds them and limits their
 // number per second.
-func (s *Store) revokeExpired() {
-	defer s.done.Done()
+func (s *Store) revokeExpired(le lease.Lessor) {
 	for {
 		select {
 		case <-s.stop:
 			return
-		case expired := <-s.le.ExpiredLeasesC():
+		case expired := <-le.ExpiredLeasesC():
 			s.revokeAll(expired)
 		}
 	}

@@ -40,9 +40,12 @@ func (s *Store) Start(log Log) error {
 	if err := s.proposeIdentity(); err != nil {
 		return fmt.Errorf("keyspace: record the id of the member: %w", err)
 	}
-	s.le.Promote(0)
-	s.done.Add(1)
-	go s.revokeExpired()
+	s.engineMu.Lock()
+	defer s.engineMu.Unlock()
+	s.started = true
+	if e := s.engine.Load(); e != nil {
+		s.startLeases(e.le)
+	}
 	return nil
 }
 

@@ -2,7 +2,6 @@ package keyspace
 
 import (
 	"cmp"
-	"fmt"
 	"sync"
 	"sync/atomic"
 
@@ -10,13 +9,10 @@ import (
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/client/pkg/v3/types"
 	"go.etcd.io/etcd/server/v3/etcdserver/api/membership"
-	"go.etcd.io/etcd/server/v3/etcdserver/api/v3alarm"
-	"go.etcd.io/etcd/server/v3/etcdserver/apply"
 	"go.etcd.io/etcd/server/v3/lease"
 	etcdstorage "go.etcd.io/etcd/server/v3/storage"
 	etcdbackend "go.etcd.io/etcd/server/v3/storage/backend"
 	"go.etcd.io/etcd/server/v3/storage/mvcc"
-	"go.etcd.io/etcd/server/v3/storage/schema"
 	"go.uber.org/zap"
 
 	"fiveways.dev/fiveways/internal/keyspace/backend"
@@ -28,8 +24,6 @@ type Store struct {
 	o      Options
 	lg     *zap.Logger
 	b      *backend.Backend
-	kv     mvcc.WatchableKV
-	le     lease.Lessor
 	grants *grants.Grants
 
 	quota   etcdstorage.Quota
@@ -41,10 +35,12 @@ type Store struct {
 
 	// applyMu is held while etcd's appliers execute a request.
 	applyMu sync.Mutex
-	applier apply.UberApplier
-	alarms  *v3alarm.AlarmStore
 	failure atomic.Pointer[error] // why entries are no longer applied
 	leases  followers
+
+	engine   atomic.Pointer[engine] // nil before it is needed; see etcd
+	engineMu sync.Mutex             // held while engine is set; locked after applyMu
+	started  bool                   // Start was called; under engineMu
 
 	log     Log
 	gate    sync.RWMutex // read-locked while a change is in flight; write-locked by Exclusive
@@ -62,60 +58,39 @@ func New(o Options) *Store {
 	s := &Store{o: o, lg: o.Logger, b: backend.New(o.Folder), stop: make(chan struct{})}
 	s.waiters.init()
 	s.cluster = membership.NewCluster(s.lg)
-	s.le = lease.NewLessor(s.lg, s.b, version{}, lease.LessorConfig{MinLeaseTTL: o.MinLeaseTTL})
-	s.kv = mvcc.New(s.lg, s.b, s.le, mvcc.StoreConfig{})
+	s.createBuckets()
 	s.grants = grants.New(s.b)
 	s.quota = etcdstorage.NewBackendQuota(s.lg, o.QuotaBytes, s.b, "keyspace")
-	if err := s.ready(); err != nil {
-		panic(err) // an empty backend cannot have errors
+	if err := s.readIdentity(); err != nil {
+		panic(err) // an empty backend has none
 	}
 	return s
-}
-
-// ready creates everything that depends on the current buckets.
-func (s *Store) ready() error {
-	var err error
-	if s.alarms, err = v3alarm.NewAlarmStore(s.lg, schema.NewAlarmBackend(s.lg, s.b)); err != nil {
-		return fmt.Errorf("keyspace: alarms: %w", err)
-	}
-	if err := s.readIdentity(); err != nil {
-		return err
-	}
-	s.applier = apply.NewUberApplier(apply.ApplierOptions{
-		Logger:                       zap.NewNop(), // it would log requests with users' keys
-		KV:                           s.kv,
-		AlarmStore:                   s.alarms,
-		AuthStore:                    everybody{},
-		Lessor:                       s.le,
-		Cluster:                      s.cluster,
-		RaftStatus:                   status{s},
-		TxnModeWriteWithSharedBuffer: true,
-		Backend:                      s.b,
-		QuotaBackendBytesCfg:         s.o.QuotaBytes,
-		WarningApplyDuration:         slowApply,
-	})
-	return nil
 }
 
 // Close ends all goroutines of the store. After it only methods that read may be called.
 func (s *Store) Close() error {
 	s.Stop()
-	s.le.Stop()
-	return s.kv.Close()
+	e := s.etcd() // also if there is none yet, so that none begins later
+	e.le.Stop()
+	return e.kv.Close()
 }
 
 // Stop ends the background work of the store: no further lease is revoked. It must be called before
 // the broker closes, and Close after that.
 func (s *Store) Stop() {
-	s.stopping.Do(func() { close(s.stop) })
+	s.stopping.Do(func() {
+		s.engineMu.Lock() // no engine starts a goroutine after this
+		defer s.engineMu.Unlock()
+		close(s.stop)
+	})
 	s.done.Wait()
 }
 
 // KV returns the multi-version store for reads and watches. Only Apply may write to it.
-func (s *Store) KV() mvcc.WatchableKV { return s.kv }
+func (s *Store) KV() mvcc.WatchableKV { return s.etcd().kv }
 
 // Lessor returns the leases for reads. Only Apply may change them, except for renewals.
-func (s *Store) Lessor() lease.Lessor { return s.le }
+func (s *Store) Lessor() lease.Lessor { return s.etcd().le }
 
 // Backend returns the buckets.
 func (s *Store) Backend() etcdbackend.Backend { return s.b }
@@ -159,7 +134,7 @@ func (s *Store) Term() uint64 { return cmp.Or(s.term.Load(), 1) }
 // Header returns a header with the fields that are the same in every answer, and the current
 // revision.
 func (s *Store) Header() *pb.ResponseHeader {
-	h := &pb.ResponseHeader{Revision: s.kv.Rev()}
+	h := &pb.ResponseHeader{Revision: s.etcd().kv.Rev()}
 	s.Fill(h)
 	return h
 }

@@ -1,8 +1,10 @@
 package server
 
 import (
+	"bytes"
 	"context"
 	"log/slog"
+	"runtime/pprof"
 	"testing"
 	"time"
 
@@ -53,4 +55,43 @@ func TestKeysOutliveRestarts(t *testing.T) {
 		c.Close()
 		stop()
 	}
+}
+
+// The clocks of etcd's code, which wake an idle process, run only if the keys are used. All
+// protocols are served, since each of them could use the keys at the start.
+func TestUnusedKeysRest(t *testing.T) {
+	dir := t.TempDir()
+	cfg := config.Default()
+	cfg.Data = dir
+	for _, addr := range []*string{&cfg.AMQP, &cfg.SQL, &cfg.Redis, &cfg.Etcd, &cfg.HTTP, &cfg.Metrics} {
+		*addr = "127.0.0.1:0"
+	}
+	for round, want := range []bool{false, false, true} { // whether there are keys at the start
+		s, err := Start(cfg, "test", slog.New(slog.DiscardHandler))
+		must(t, err)
+		if got := keysWork(t); got != want {
+			t.Errorf("start %d: etcd's code works: %v, want %v", round, got, want)
+		}
+		if round == 1 {
+			c, err := clientv3.New(clientv3.Config{Endpoints: []string{s.Addrs()["etcd"]}, Logger: zap.NewNop()})
+			must(t, err)
+			if _, err := c.Put(t.Context(), "a", "1"); err != nil {
+				t.Fatal(err)
+			}
+			c.Close()
+			if !keysWork(t) {
+				t.Error("etcd's code does not work with a key")
+			}
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		must(t, s.Drain(ctx))
+		cancel()
+	}
+}
+
+// keysWork reports whether a goroutine runs the clock of etcd's store.
+func keysWork(t *testing.T) bool {
+	var stacks bytes.Buffer
+	must(t, pprof.Lookup("goroutine").WriteTo(&stacks, 1))
+	return bytes.Contains(stacks.Bytes(), []byte("mvcc.(*watchableStore).syncWatchersLoop"))
 }

@@ -24,7 +24,7 @@ const (
 
 // watchOptions is what the watch service needs from the server.
 type watchOptions struct {
-	keys    mvcc.WatchableKV
+	keys    func() mvcc.WatchableKV
 	virtual virtualWatches
 	header  func(revision int64) *pb.ResponseHeader // header of a response
 	// permit returns the identity of the caller of a watch, or the gRPC error that refuses it. For
@@ -37,7 +37,7 @@ type watchOptions struct {
 
 func (s *Server) watchOptions() watchOptions {
 	return watchOptions{
-		keys: s.keys.KV(), virtual: s.virtual,
+		keys: s.keys.KV, virtual: s.virtual,
 		header: func(revision int64) *pb.ResponseHeader {
 			h := &pb.ResponseHeader{Revision: revision} // etcd sends 0 for compacted history
 			s.keys.Fill(h)

@@ -46,7 +46,7 @@ func newWatchBed(t testing.TB, change func(*watchOptions)) *watchBed {
 	t.Cleanup(drain)
 	b := &watchBed{t: t, keys: keys, queues: &fakeQueues{clock: 1000}, drain: drain}
 	o := watchOptions{
-		keys: keys, virtual: b.queues, maxBytes: 1 << 20, over: over,
+		keys: func() mvcc.WatchableKV { return keys }, virtual: b.queues, maxBytes: 1 << 20, over: over,
 		header: func(revision int64) *pb.ResponseHeader { return &pb.ResponseHeader{Revision: revision} },
 		permit: func(context.Context, *pb.WatchCreateRequest) (*identity, error) { return &identity{}, nil },
 	}

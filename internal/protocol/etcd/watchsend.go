@@ -60,7 +60,7 @@ func (w *watchStream) withPrevious(events []*mvccpb.Event) []*mvccpb.Event {
 		if isCreation(e) {
 			continue
 		}
-		before, err := w.keys.Range(context.Background(), e.Kv.Key, nil, mvcc.RangeOptions{Rev: e.Kv.ModRevision - 1})
+		before, err := w.keys().Range(context.Background(), e.Kv.Key, nil, mvcc.RangeOptions{Rev: e.Kv.ModRevision - 1})
 		if err == nil && len(before.KVs) != 0 {
 			out[i] = &mvccpb.Event{Type: e.Type, Kv: e.Kv, PrevKv: before.KVs[0]}
 		}

@@ -51,7 +51,7 @@ type watcher struct {
 
 func newWatchStream(s *watchService, stream pb.Watch_WatchServer) *watchStream {
 	return &watchStream{
-		watchService: s, stream: stream, kv: s.keys.NewWatchStream(),
+		watchService: s, stream: stream, kv: s.keys().NewWatchStream(),
 		watchers: map[int64]*watcher{}, byKV: map[mvcc.WatchID]*watcher{},
 		waiting: readyWatchers{wake: make(chan struct{}, 1)},
 	}
