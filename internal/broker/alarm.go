@@ -24,13 +24,17 @@ const (
 // Alarm returns the alarm in force, or nil. Its channel Cleared is closed when the alarm ends.
 func (b *Broker) Alarm() *Alarm { return b.alarm.Load() }
 
-// watchRound is how often the watchdog checks memory and disk.
-const watchRound = 250 * time.Millisecond
+// The watchdog checks memory and disk every watchRound, or every calmRound while both are far from
+// their limits.
+const (
+	watchRound = 250 * time.Millisecond
+	calmRound  = time.Second
+)
 
 // watch runs the watchdog until the broker closes.
 func (b *Broker) watch() {
 	defer b.housekeeper.Done()
-	round := time.NewTicker(watchRound)
+	round := time.NewTimer(watchRound)
 	defer round.Stop()
 	short := backpressure.Shortage{MemoryLimit: b.opts.MemoryLimit, DiskFreeLimit: uint64(max(b.opts.DiskFreeLimit, 0))}
 	for {
@@ -49,7 +53,13 @@ func (b *Broker) watch() {
 		if err != nil {
 			free = math.MaxUint64 // an unknown amount of free space raises no alarm
 		}
-		b.setAlarm(short.Look(b.set.Memory.Load(), free, b.set.Log.State().Health == store.NoSpace))
+		memory := b.set.Memory.Load()
+		b.setAlarm(short.Look(memory, free, b.set.Log.State().Health == store.NoSpace))
+		if err == nil && short.Far(memory, free) {
+			round.Reset(calmRound)
+		} else {
+			round.Reset(watchRound)
+		}
 	}
 }
 

@@ -16,10 +16,31 @@ import (
 // scarce is a file system whose free bytes a test sets.
 type scarce struct {
 	vfs.FS
-	free atomic.Uint64
+	free  atomic.Uint64
+	asked atomic.Int64
 }
 
-func (f *scarce) Free(string) (uint64, error) { return f.free.Load(), nil }
+func (f *scarce) Free(string) (uint64, error) {
+	f.asked.Add(1)
+	return f.free.Load(), nil
+}
+
+// The watchdog looks more often when the disk is nearly full.
+func TestWatchRounds(t *testing.T) {
+	for free, want := range map[uint64]int64{1 << 40: 10, 1 << 33: 40, 999: 40} {
+		synctest.Test(t, func(t *testing.T) {
+			disk := &scarce{FS: vfs.NewMem()}
+			disk.free.Store(free)
+			b := openBroker(t, disk, func(o *Options) { o.DiskFreeLimit = 1000 })
+			time.Sleep(10*time.Second - watchRound/2)
+			synctest.Wait()
+			if got := disk.asked.Load(); got < want-1 || got > want+1 {
+				t.Errorf("with %d bytes free it looked %d times in 10 s, want %d", free, got, want)
+			}
+			mustClose(t, b)
+		})
+	}
+}
 
 // Each alarm logs its reason with the numbers that an operator needs.
 func TestAlarmsInTheLog(t *testing.T) {

@@ -19,6 +19,18 @@ type Shortage struct {
 	over          int // checks in a row that found memory over its limit
 }
 
+// These distances from the limits are more than a broker usually takes within a second.
+const (
+	plentyOfMemory = 256 << 20
+	plentyOfDisk   = 8 << 30
+)
+
+// Far reports whether memory and disk are so far from their limits that the next check can wait for
+// a second.
+func (s *Shortage) Far(memory int64, free uint64) bool {
+	return s.reason == "" && s.MemoryLimit-memory > plentyOfMemory && free > s.DiskFreeLimit && free-s.DiskFreeLimit > plentyOfDisk
+}
+
 // Look checks once more and returns what is short, "" if nothing is. full says that the log could
 // not be written for lack of space.
 func (s *Shortage) Look(memory int64, free uint64, full bool) string {

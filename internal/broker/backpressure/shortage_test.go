@@ -1,6 +1,9 @@
 package backpressure
 
-import "testing"
+import (
+	"math"
+	"testing"
+)
 
 // An alarm neither comes for a moment's peak of memory nor goes on and off at its limit.
 func TestShortage(t *testing.T) {
@@ -44,5 +47,28 @@ func TestNoDiskFreeLimit(t *testing.T) {
 	s := Shortage{MemoryLimit: 100}
 	if have := s.Look(0, 0, false); have != "" {
 		t.Errorf("no limit, and %q", have)
+	}
+}
+
+func TestFar(t *testing.T) {
+	s := Shortage{MemoryLimit: 25 + plentyOfMemory, DiskFreeLimit: 1000}
+	for _, c := range []struct {
+		memory int64
+		free   uint64
+		want   bool
+	}{
+		{24, 1001 + plentyOfDisk, true},
+		{25, 1001 + plentyOfDisk, false},
+		{0, 1000 + plentyOfDisk, false},
+		{0, 999, false},
+		{0, math.MaxUint64, true},
+	} {
+		if s.Far(c.memory, c.free) != c.want {
+			t.Errorf("memory %d, %d bytes free: far %v", c.memory, c.free, !c.want)
+		}
+	}
+	s.Look(0, 999, false)
+	if s.Far(0, math.MaxUint64) {
+		t.Error("far in an alarm")
 	}
 }
