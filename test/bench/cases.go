@@ -118,6 +118,9 @@ func amqpCases() []benchCase {
 		{name: "size-backlog", title: "backlog of 100,000,000 × 16 B persistent", run: backlog(100_000_000, 16), big: true, metrics: []metric{
 			{name: "fill", unit: "msg/s", more: true}, {name: "rss", unit: "MB", bar: limit(300)}, {name: "disk", unit: "MB"},
 			{name: "restart", unit: "s", bar: limit(10)}, {name: "rss after", unit: "MB", bar: limit(300)}, {name: "drain", unit: "msg/s", more: true}}},
+		{name: "tail", title: "latency at half load beside backups and a backlog of 10,000,000 × 16 B", run: tail(10_000_000, 16), big: true, oursOnly: true, metrics: []metric{
+			{name: "load", unit: "msg/s", more: true}, {name: "backups", unit: "", more: true}, {name: "confirm p50", unit: "ms"}, {name: "confirm p99", unit: "ms"},
+			{name: "confirm p99.9", unit: "ms"}, {name: "tail", unit: "p99.9/p50", bar: limit(10)}}},
 		{name: "size-connections", title: "50,000 idle connections", run: idleConnections(50_000), big: true, metrics: []metric{
 			{name: "connects", unit: "1/s", more: true}, {name: "rss", unit: "MB"}}},
 		{name: "size-queues", title: "100,000 empty durable queues", run: manyEmptyQueues(100_000), big: true, metrics: []metric{
