@@ -96,7 +96,7 @@ func TestProgressOfYoungerWatchers(t *testing.T) {
 	}
 	create()
 	stream.sent = nil
-	if err := w.ordinaryEvents(<-w.kv.Chan()); err != nil {
+	if err := w.allOrdinary(<-w.kv.Chan()); err != nil {
 		t.Fatal(err)
 	}
 	if len(stream.sent) != 1 || stream.sent[0].WatchId != 0 {

@@ -56,11 +56,9 @@ func (w *watchStream) open(ctx context.Context, r *pb.WatchCreateRequest, isVirt
 		}
 		x.seen = since - 1
 	} else {
-		if x.kvID, err = w.kv.Watch(ctx, clientv3.AutoWatchID, r.Key, end, r.StartRevision, filters(r.Filters)...); err != nil {
+		if err := w.follow(ctx, x, r, end); err != nil {
 			return nil, err
 		}
-		x.ordinary = true
-		w.byKV[x.kvID] = x
 	}
 	w.made++
 	x.number = w.made

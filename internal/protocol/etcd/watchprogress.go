@@ -26,8 +26,9 @@ func (w *watchStream) reportProgress() error {
 // after the earlier events, and only if none are missing.
 func (w *watchStream) progressOf(x *watcher) error {
 	switch {
-	case x.ordinary:
-		w.kv.RequestProgress(x.kvID)
+	case x.source != nil:
+		x.due = true
+		w.kv.RequestProgress(x.source.id)
 		return w.makeRoom()
 	case x.virtual != nil:
 		return w.virtualProgress(x)
@@ -41,12 +42,7 @@ func (w *watchStream) makeRoom() error {
 	if len(w.kv.Chan()) < mvcc.ChanBufLen()/2 {
 		return nil
 	}
-	for len(w.kv.Chan()) > 0 {
-		if err := w.ordinaryEvents(<-w.kv.Chan()); err != nil {
-			return err
-		}
-	}
-	return nil
+	return w.allOrdinary(<-w.kv.Chan())
 }
 
 // virtualProgress reports the revision up to which a watcher of virtual keys has everything, after
@@ -65,7 +61,7 @@ func (w *watchStream) askProgress() error {
 	if len(w.kv.Chan()) == 0 {
 		w.asked = w.asked[:0] // requests that are still listed were dropped by mvcc
 	}
-	if len(w.byKV) > 0 && w.kv.RequestProgressAll() {
+	if len(w.sources) > 0 && w.kv.RequestProgressAll() {
 		w.asked = append(w.asked, w.made)
 	}
 	for _, x := range w.watchers {
@@ -91,8 +87,8 @@ func (w *watchStream) progressOfAll(revision int64) error {
 	if asked == w.made && !w.anyVirtual() {
 		return w.stream.Send(&pb.WatchResponse{Header: w.header(revision), WatchId: noWatcher})
 	}
-	for _, x := range w.byKV {
-		if x.number > asked {
+	for _, x := range w.watchers {
+		if x.source == nil || x.number > asked {
 			continue
 		}
 		if err := w.stream.Send(&pb.WatchResponse{Header: w.header(revision), WatchId: x.id}); err != nil {

@@ -12,44 +12,10 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/etcd/virtual"
 )
 
-// maxVirtualResponseBytes is the size at which a response with events of virtual keys is full; the
-// rest goes into the next one. Each of these events has a revision of its own, so a response may
-// end after any of them.
-const maxVirtualResponseBytes = 1 << 20
-
-// allOrdinary sends r and everything else that mvcc has delivered by now.
-func (w *watchStream) allOrdinary(r mvcc.WatchResponse) error {
-	for n := len(w.kv.Chan()); ; n-- {
-		if err := w.ordinaryEvents(r); err != nil || n == 0 {
-			return err
-		}
-		r = <-w.kv.Chan()
-	}
-}
-
-// ordinaryEvents sends what mvcc delivered: events of one watcher, the end of a watcher whose
-// history was compacted, or progress.
-func (w *watchStream) ordinaryEvents(r mvcc.WatchResponse) error {
-	mvcc.ReportEventReceived(len(r.Events))
-	if r.WatchID == noWatcher {
-		return w.progressOfAll(r.Revision)
-	}
-	x := w.byKV[r.WatchID]
-	if x == nil {
-		return nil // it was canceled
-	}
-	answer := &pb.WatchResponse{
-		Header: w.header(r.Revision), WatchId: x.id, Events: r.Events,
-		CompactRevision: r.CompactRevision, Canceled: r.CompactRevision != 0,
-	}
-	if answer.Canceled {
-		w.end(x) // its ID stays in use until the client cancels it, as in etcd
-	}
-	if x.prevKV {
-		answer.Events = w.withPrevious(r.Events)
-	}
-	return w.sendEvents(x, answer)
-}
+// maxResponseBytes is the size at which a response is full to which more events could be added; the
+// rest goes into the next one. Each event of virtual keys has a revision of its own, so a response
+// may end after any of them. One of ordinary keys ends where a response of mvcc does.
+const maxResponseBytes = 1 << 20
 
 // withPrevious adds the previous value of the key to each event, unless it is compacted. Other
 // watchers share the events, so they are copied.
@@ -116,7 +82,7 @@ func fitting(events []*mvccpb.Event) int {
 		if e.PrevKv != nil {
 			bytes += len(e.PrevKv.Key) + len(e.PrevKv.Value)
 		}
-		if bytes > maxVirtualResponseBytes && i > 0 {
+		if bytes > maxResponseBytes && i > 0 {
 			return i
 		}
 	}
@@ -126,7 +92,7 @@ func fitting(events []*mvccpb.Event) int {
 // sendEvents sends a response, in fragments if it is too large and the watcher allows them.
 func (w *watchStream) sendEvents(x *watcher, r *pb.WatchResponse) error {
 	if len(r.Events) > 0 {
-		x.quiet = false
+		x.quiet, x.due = false, false
 	}
 	if !x.fragment || len(r.Events) < 2 || proto.Size(r) < w.maxBytes {
 		return w.stream.Send(r)

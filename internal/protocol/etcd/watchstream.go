@@ -26,25 +26,28 @@ type watchStream struct {
 
 	next     int64 // the lowest ID not yet given to a watcher without an ID of the client's choice
 	watchers map[int64]*watcher
-	byKV     map[mvcc.WatchID]*watcher // of ordinary keys, by mvcc's ID, which is never reused
-	made     int64                     // number of watchers created
-	asked    []int64                   // made, at each progress request that mvcc has not answered
+	sources  map[mvcc.WatchID]*source // of ordinary keys
+	shared   map[watchedKeys]*source  // those that further watchers may share
+	made     int64                    // number of watchers created
+	asked    []int64                  // made, at each progress request that mvcc has not answered
 
-	waiting readyWatchers
+	collected []*source // with events to send
+	waiting   readyWatchers
 }
 
 // watcher is one watcher of a stream. It watches either virtual or ordinary keys. After its end,
-// while it still occupies its ID, both virtual and ordinary are unset.
+// while it still occupies its ID, both virtual and source are nil.
 type watcher struct {
 	id       int64
 	number   int64 // sequence number in the stream, from 1
 	virtual  virtual.Watcher
-	ordinary bool
-	kvID     mvcc.WatchID
+	source   *source
+	from     int64 // for ordinary keys: the first revision that it wants
 	prevKV   bool
 	fragment bool
 	progress bool  // wants progress notifications
 	quiet    bool  // had no event since the last reportProgress
+	due      bool  // for ordinary keys: mvcc was asked for its progress
 	seen     int64 // for virtual keys: the revision up to which everything was sent
 	marked   bool  // is in the list of readyWatchers; guarded by readyWatchers.mu
 }
@@ -52,7 +55,7 @@ type watcher struct {
 func newWatchStream(s *watchService, stream pb.Watch_WatchServer) *watchStream {
 	return &watchStream{
 		watchService: s, stream: stream, kv: s.keys().NewWatchStream(),
-		watchers: map[int64]*watcher{}, byKV: map[mvcc.WatchID]*watcher{},
+		watchers: map[int64]*watcher{}, sources: map[mvcc.WatchID]*source{}, shared: map[watchedKeys]*source{},
 		waiting: readyWatchers{wake: make(chan struct{}, 1)},
 	}
 }
@@ -135,10 +138,8 @@ func (w *watchStream) end(x *watcher) {
 	case x.virtual != nil:
 		x.virtual.Close()
 		x.virtual = nil
-	case x.ordinary:
-		_ = w.kv.Cancel(x.kvID) // it exists: only end removes it
-		delete(w.byKV, x.kvID)
-		x.ordinary = false
+	case x.source != nil:
+		w.leave(x)
 	}
 }
 
