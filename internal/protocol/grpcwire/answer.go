@@ -25,15 +25,15 @@ func (s *Call) ReplyBytes(encode func(dst []byte) ([]byte, error)) {
 	s.c.mu.Lock()
 	defer s.c.mu.Unlock()
 	s.release()
-	s.c.answer(s, encode)
+	s.c.answer(s, outgoing{append: encode})
 }
 
 // answer sends a message and ends the call with status OK. The caller holds mu.
-func (c *conn) answer(call *Call, encode func(dst []byte) ([]byte, error)) {
+func (c *conn) answer(call *Call, o outgoing) {
 	if call.ended || call.last != nil {
 		return
 	}
-	if err := c.sendMessage(call, encode); err != nil {
+	if err := c.sendMessage(call, o); err != nil {
 		c.end(call, status.Convert(err))
 		return
 	}
@@ -43,7 +43,7 @@ func (c *conn) answer(call *Call, encode func(dst []byte) ([]byte, error)) {
 // answerHandled answers a unary call whose handler ran on a goroutine. While other handlers run,
 // the writer collects their answers. The last handler writes its answer itself, which saves a
 // goroutine switch when calls come one at a time.
-func (c *conn) answerHandled(call *Call, encode func(dst []byte) ([]byte, error), err error) {
+func (c *conn) answerHandled(call *Call, o outgoing, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	call.release()
@@ -53,7 +53,7 @@ func (c *conn) answerHandled(call *Call, encode func(dst []byte) ([]byte, error)
 		c.out.gather()
 	}
 	if err == nil {
-		c.answer(call, encode)
+		c.answer(call, o)
 	} else {
 		c.end(call, statusOf(err))
 	}
@@ -72,9 +72,9 @@ func (s *Call) Fail(err error) {
 	c.end(s, statusOf(err))
 }
 
-// sendMessage appends a message that encode appends, preceded by the headers if they were not sent
-// yet. After an error nothing is appended. The caller holds mu.
-func (c *conn) sendMessage(call *Call, encode func(dst []byte) ([]byte, error)) error {
+// sendMessage appends a message, preceded by the headers if they were not sent yet. After an error
+// nothing is appended. The caller holds mu.
+func (c *conn) sendMessage(call *Call, o outgoing) error {
 	headersOut, enc, before := call.headersOut, c.enc, len(c.out.begin())
 	if !headersOut {
 		if err := c.sendHeaders(call); err != nil {
@@ -85,7 +85,7 @@ func (c *conn) sendMessage(call *Call, encode func(dst []byte) ([]byte, error)) 
 	if call.sendAs != "" {
 		send = c.sendCompressed
 	}
-	err := send(call, encode)
+	err := send(call, o)
 	if err != nil {
 		call.headersOut, c.enc = headersOut, enc
 		c.out.end(c.out.begin()[:before])
@@ -94,14 +94,17 @@ func (c *conn) sendMessage(call *Call, encode func(dst []byte) ([]byte, error)) 
 }
 
 // sendPlain is sendMessage without compression, after the headers. The caller holds mu.
-func (c *conn) sendPlain(call *Call, encode func(dst []byte) ([]byte, error)) error {
+func (c *conn) sendPlain(call *Call, o outgoing) error {
+	if o.append == nil {
+		return c.sendLarge(call, o)
+	}
 	var room [frameHead + messageHead]byte
 	b := c.out.begin()
 	at := len(b)
-	b, err := encode(append(b, room[:]...))
+	b, err := o.append(append(b, room[:]...))
 	if err != nil {
 		c.out.end(b[:at])
-		return status.Errorf(codes.Internal, "grpc: error while marshaling: %v", err)
+		return notEncoded(err)
 	}
 	n := len(b) - at - frameHead
 	if n-messageHead > c.srv.o.MaxSendBytes {
@@ -119,6 +122,20 @@ func (c *conn) sendPlain(call *Call, encode func(dst []byte) ([]byte, error)) er
 	p := append([]byte(nil), b[at+frameHead:]...)
 	c.out.end(b[:at])
 	c.sendData(call, p)
+	return nil
+}
+
+// sendLarge is sendPlain for a large message, which it does not copy.
+func (c *conn) sendLarge(call *Call, o outgoing) error {
+	if o.err != nil {
+		return notEncoded(o.err)
+	}
+	n := len(o.large) - messageHead
+	if n > c.srv.o.MaxSendBytes {
+		return c.tooLarge(call, n)
+	}
+	binary.BigEndian.PutUint32(o.large[1:], uint32(n))
+	c.sendData(call, o.large)
 	return nil
 }
 

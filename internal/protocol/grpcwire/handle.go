@@ -53,10 +53,10 @@ func (c *conn) unary(call *Call, m message) {
 	c.mu.Unlock()
 	c.handle(call, func() {
 		defer c.letGo(size)
-		var encode func([]byte) ([]byte, error)
+		var answer outgoing
 		err := errPanicked
-		defer func() { c.answerHandled(call, encode, err) }()
-		encode, err = c.callUnary(call, m)
+		defer func() { c.answerHandled(call, answer, err) }()
+		answer, err = c.callUnary(call, m)
 	})
 }
 
@@ -116,11 +116,11 @@ func (c *conn) run(f func()) {
 	}()
 }
 
-// callUnary runs the handler of a unary method. It returns a function that appends the answer.
-func (c *conn) callUnary(call *Call, m message) (encode func([]byte) ([]byte, error), err error) {
+// callUnary runs the handler of a unary method and returns its answer.
+func (c *conn) callUnary(call *Call, m message) (answer outgoing, err error) {
 	b, err := call.open(m)
 	if err != nil {
-		return nil, err
+		return outgoing{}, err
 	}
 	method := call.req.method
 	decode := func(v any) error {
@@ -131,9 +131,9 @@ func (c *conn) callUnary(call *Call, m message) (encode func([]byte) ([]byte, er
 	}
 	reply, err := method.unary.Handler(method.impl, call.Context(), decode, c.srv.o.Unary)
 	if err != nil {
-		return nil, err
+		return outgoing{}, err
 	}
-	return call.encoder(reply), nil
+	return call.outgoing(reply), nil
 }
 
 // stream runs the handler of a streaming method.

@@ -82,14 +82,37 @@ func (s *Call) encode(dst []byte, v any) ([]byte, error) {
 // largeMessage is the size above which a message is not encoded with the connection's lock held.
 const largeMessage = 64 << 10
 
-// encoder returns a function that appends the encoding of v. A large message is encoded at once.
-func (s *Call) encoder(v any) func(dst []byte) ([]byte, error) {
+// outgoing is a message to be sent.
+type outgoing struct {
+	append func(dst []byte) ([]byte, error) // appends the encoding of a small one
+	large  []byte                           // the encoding of a large one, after messageHead bytes of room
+	err    error                            // why the large one has no encoding
+}
+
+// outgoing encodes v if it is large.
+func (s *Call) outgoing(v any) outgoing {
 	size, encode := s.sized(v)
-	if size > largeMessage {
-		b, err := encode(make([]byte, 0, size))
-		return func(dst []byte) ([]byte, error) { return append(dst, b...), err }
+	if size <= largeMessage {
+		return outgoing{append: encode}
 	}
-	return encode
+	b, err := encode(make([]byte, messageHead, messageHead+size))
+	return outgoing{large: b, err: err}
+}
+
+// encoding returns the encoding.
+func (o *outgoing) encoding() ([]byte, error) {
+	switch {
+	case o.append != nil:
+		return o.append(nil)
+	case o.err != nil:
+		return nil, o.err
+	}
+	return o.large[messageHead:], nil
+}
+
+// notEncoded is the status of a message that cannot be encoded, with grpc-go's text.
+func notEncoded(err error) error {
+	return status.Errorf(codes.Internal, "grpc: error while marshaling: %v", err)
 }
 
 // sized returns the encoded size of v, as far as it is known, and a function that appends the
@@ -108,10 +131,10 @@ func (s *Call) sized(v any) (size int, encode func(dst []byte) ([]byte, error)) 
 }
 
 // sendCompressed is sendMessage with compression, after the headers. The caller holds mu.
-func (c *conn) sendCompressed(call *Call, encode func(dst []byte) ([]byte, error)) error {
-	b, err := encode(nil)
+func (c *conn) sendCompressed(call *Call, o outgoing) error {
+	b, err := o.encoding()
 	if err != nil {
-		return status.Errorf(codes.Internal, "grpc: error while marshaling: %v", err)
+		return notEncoded(err)
 	}
 	out := bytes.NewBuffer(make([]byte, messageHead, messageHead+len(b)))
 	if len(b) > 0 {

@@ -24,7 +24,8 @@ func (s *sendState) init() {
 	s.headers = math.MaxUint64
 }
 
-// sendData sends bytes of messages, and queues what the windows do not allow. The caller holds mu.
+// sendData sends bytes of messages, and queues what the windows do not allow: it keeps p. The
+// caller holds mu.
 func (c *conn) sendData(call *Call, p []byte) {
 	if len(call.queue) == 0 {
 		p = p[c.sendSome(call, p):]
@@ -33,7 +34,11 @@ func (c *conn) sendData(call *Call, p []byte) {
 		return
 	}
 	first := len(call.queue) == 0
-	call.queue = append(call.queue, p...)
+	if first {
+		call.queue = p
+	} else {
+		call.queue = append(call.queue, p...)
+	}
 	c.queued(len(p))
 	if first && call.window > 0 {
 		c.send.blocked = append(c.send.blocked, call)

@@ -52,7 +52,7 @@ func (s *serverStream) SendMsg(m any) error {
 }
 
 func (s *serverStream) sendMsg(m any) error {
-	c, encode := s.c, s.encoder(m)
+	c, o := s.c, s.outgoing(m)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for !s.ended && s.crowded(PushFull) {
@@ -74,7 +74,7 @@ func (s *serverStream) sendMsg(m any) error {
 	if s.ended || s.last != nil {
 		return s.endedErr()
 	}
-	return c.sendMessage(s.Call, encode)
+	return c.sendMessage(s.Call, o)
 }
 
 // abort ends the call with the error that SendMsg or RecvMsg returns.
