@@ -24,6 +24,10 @@ const (
 // quietAfter is the time between two collections after which garbage is not worth its memory.
 const quietAfter = 10 * time.Second
 
+// busyWithin is the time between two collections below which a large heap may have more garbage: to
+// mark it so often would take a good part of the CPU. The memory limit stays in force.
+const busyWithin = time.Second
+
 // usualPercent is Go's default for GOGC.
 const usualPercent = 100
 
@@ -91,7 +95,7 @@ func (c *collector) follow() {
 		return
 	}
 	now := time.Now()
-	percent := gcPercent(markedBytes(), c.room, now.Sub(c.last))
+	percent := gcPercent(markedBytes(), c.room, now.Sub(c.last), c.percent)
 	if percent != c.percent {
 		debug.SetGCPercent(percent)
 	}
@@ -127,12 +131,19 @@ func heap() (allocated, live, dead int64) {
 }
 
 // gcPercent returns GOGC until the next collection: what the room for garbage allows if less than
-// that is marked, otherwise Go's default. since is the time since the previous collection.
-func gcPercent(marked, room int64, since time.Duration) int {
-	if since >= quietAfter {
+// that is marked. Otherwise it is Go's default, or up to twice that if collections follow each
+// other quickly. since is the time since the previous collection, with GOGC at present.
+func gcPercent(marked, room int64, since time.Duration, present int) int {
+	marked = max(marked, 1<<20)
+	switch percent := int(usualPercent * room / marked); {
+	case since >= quietAfter:
 		return usualPercent
+	case percent >= usualPercent:
+		return percent
+	case since*usualPercent/time.Duration(present) < busyWithin: // as it would be with the default
+		return 2*usualPercent - percent
 	}
-	return max(usualPercent, int(usualPercent*room/max(marked, 1<<20)))
+	return usualPercent
 }
 
 // markedBytes returns how much the last collection had to mark, which is what GOGC is a percentage

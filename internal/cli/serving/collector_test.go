@@ -16,18 +16,24 @@ func TestGCPercent(t *testing.T) {
 	for name, c := range map[string]struct {
 		marked, room int64
 		since        time.Duration
+		present      int
 		want         int
 	}{
-		"an empty broker under load":      {4 << 20, 64 << 20, time.Millisecond, 1600},
-		"a usual heap":                    {16 << 20, 64 << 20, time.Second, 400},
-		"nothing marked yet":              {0, 64 << 20, time.Second, 6400},
-		"as much as the room":             {64 << 20, 64 << 20, time.Second, 100},
-		"a large heap":                    {600 << 20, 64 << 20, time.Second, 100},
-		"a small memory_limit":            {4 << 20, 2 << 20, time.Second, 100},
-		"collected seldom":                {4 << 20, 64 << 20, quietAfter, 100},
-		"collected by the runtime's rule": {4 << 20, 64 << 20, 2 * time.Minute, 100},
+		"an empty broker under load":      {4 << 20, 64 << 20, time.Millisecond, 100, 1600},
+		"a usual heap":                    {16 << 20, 64 << 20, time.Second, 100, 400},
+		"nothing marked yet":              {0, 64 << 20, time.Second, 100, 6400},
+		"as much as the room":             {64 << 20, 64 << 20, time.Second, 100, 100},
+		"a large heap":                    {600 << 20, 64 << 20, time.Second, 100, 100},
+		"a large heap, busy":              {640 << 20, 64 << 20, time.Second - 1, 100, 190},
+		"a large heap, still busy":        {640 << 20, 64 << 20, 1899 * time.Millisecond, 190, 190},
+		"a large heap, no longer busy":    {640 << 20, 64 << 20, 1900 * time.Millisecond, 190, 100},
+		"more than the room, busy":        {80 << 20, 64 << 20, time.Millisecond, 100, 120},
+		"a small memory_limit":            {4 << 20, 2 << 20, time.Second, 100, 100},
+		"a small memory_limit, busy":      {4 << 20, 2 << 20, time.Millisecond, 100, 150},
+		"collected seldom":                {4 << 20, 64 << 20, quietAfter, 100, 100},
+		"collected by the runtime's rule": {4 << 20, 64 << 20, 2 * time.Minute, 100, 100},
 	} {
-		if got := gcPercent(c.marked, c.room, c.since); got != c.want {
+		if got := gcPercent(c.marked, c.room, c.since, c.present); got != c.want {
 			t.Errorf("%s: %d, want %d", name, got, c.want)
 		}
 	}
