@@ -10,6 +10,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"fiveways.dev/fiveways/internal/protocol"
+	"fiveways.dev/fiveways/internal/protocol/etcd/listwire"
 	"fiveways.dev/fiveways/internal/protocol/grpcwire"
 )
 
@@ -35,7 +36,7 @@ const requestOverhead = 512 << 10
 func newTransport(s *Server) transport {
 	return grpcwire.New(grpcwire.Options{
 		Log: s.log, Abandoned: status.Convert(rpctypes.ErrGRPCLeaderChanged), NewConn: s.newBatcher, Unary: s.interceptUnary, Stream: s.interceptStream,
-		Encode:       encodeBulk,
+		Encode:       listwire.Encode,
 		MaxRecvBytes: s.o.MaxRequestBytes + requestOverhead, MaxSendBytes: math.MaxInt32, MaxStreams: s.o.MaxStreams,
 		BytesIn: &s.metrics.received, BytesOut: &s.metrics.sent,
 		PingEvery: quietBeforePing, PingTimeout: pingTimeout, MinPing: minPingInterval, HandshakeTimeout: s.o.FirstBytes,

@@ -1,4 +1,6 @@
-package etcd
+// Package listwire encodes messages with many keys: protobuf's machinery would look at each key
+// three times, and would write the computed sizes into keys that other streams are reading.
+package listwire
 
 import (
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
@@ -6,9 +8,6 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 )
-
-// Messages with many keys are encoded here: protobuf's machinery would look at each key three
-// times, and would write the computed sizes into keys that other streams are reading.
 
 // The first bytes of the fields of keys, events and the answers that list them.
 const (
@@ -30,9 +29,9 @@ const (
 // fewKeys is the number of keys up to which protobuf is faster.
 const fewKeys = 4
 
-// encodeBulk implements grpcwire.Options.Encode for answers to ranges and events of watches with
+// Encode implements grpcwire.Options.Encode for answers to ranges and events of watches with
 // more than a few keys. It produces the same bytes as proto.Marshal.
-func encodeBulk(m proto.Message) (size int, encode func(dst []byte) ([]byte, error)) {
+func Encode(m proto.Message) (size int, encode func(dst []byte) ([]byte, error)) {
 	switch r := m.(type) {
 	case *pb.RangeResponse:
 		if len(r.Kvs) > fewKeys {

@@ -1,4 +1,4 @@
-package etcd
+package listwire
 
 import (
 	"bytes"
@@ -9,8 +9,8 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// TestBulkWire compares the encoded bytes with protobuf's.
-func TestBulkWire(t *testing.T) {
+// TestEncode compares the encoded bytes with protobuf's.
+func TestEncode(t *testing.T) {
 	h := &pb.ResponseHeader{ClusterId: 1 << 63, MemberId: 7, Revision: 300, RaftTerm: 2}
 	full := &mvccpb.KeyValue{Key: []byte("k"), CreateRevision: 1, ModRevision: 1 << 40, Version: 127, Value: bytes.Repeat([]byte("v"), 300), Lease: -1}
 	removed := &mvccpb.KeyValue{Key: []byte("k"), ModRevision: 128}
@@ -25,7 +25,7 @@ func TestBulkWire(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		size, encode := encodeBulk(m)
+		size, encode := Encode(m)
 		if encode == nil {
 			t.Errorf("%v is left to protobuf", m)
 			continue
@@ -36,15 +36,15 @@ func TestBulkWire(t *testing.T) {
 		}
 	}
 	for _, m := range []proto.Message{&pb.PutResponse{}, &pb.RangeResponse{Kvs: kvs[:fewKeys]}, &pb.WatchResponse{Events: events[:fewKeys]}} {
-		if _, encode := encodeBulk(m); encode != nil {
+		if _, encode := Encode(m); encode != nil {
 			t.Errorf("%v is not left to protobuf", m)
 		}
 	}
 }
 
-// TestBulkWireKnowsAllFields fails if a newer version of the API adds a field, which would be left
+// TestAllFields fails if a newer version of the API adds a field, which would be left
 // out.
-func TestBulkWireKnowsAllFields(t *testing.T) {
+func TestAllFields(t *testing.T) {
 	for m, want := range map[proto.Message]int{&pb.RangeResponse{}: 4, &pb.WatchResponse{}: 8, &mvccpb.Event{}: 3, &mvccpb.KeyValue{}: 6} {
 		if d := m.ProtoReflect().Descriptor(); d.Fields().Len() != want {
 			t.Errorf("%s has %d fields, not %d", d.Name(), d.Fields().Len(), want)
