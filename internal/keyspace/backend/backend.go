@@ -212,10 +212,12 @@ func (t *batchTx) UnsafeForEach(b etcd.Bucket, visit func(k, v []byte) error) er
 	return t.w.forEach(b.ID(), visit)
 }
 
-// readTx reads one view. A readTx of ConcurrentReadTx has its view from the start.
+// readTx reads one view, for one goroutine. A readTx of ConcurrentReadTx has its view from the
+// start.
 type readTx struct {
-	b *Backend
-	v *view
+	b     *Backend
+	v     *view
+	found [2][]byte // the result of a range of one key, which is frequent; valid until the next one
 }
 
 func (t *readTx) RLock() {
@@ -230,7 +232,15 @@ func (t *readTx) RUnlock() {
 }
 
 func (t *readTx) UnsafeRange(b etcd.Bucket, key, end []byte, limit int64) (keys, values [][]byte) {
-	return t.v.scan(b, key, end, limit)
+	if len(end) != 0 {
+		return t.v.scan(b, key, end, limit)
+	}
+	k, v, ok := t.v.find(b, key)
+	if !ok {
+		return nil, nil
+	}
+	t.found = [2][]byte{k, v}
+	return t.found[:1:1], t.found[1:]
 }
 
 func (t *readTx) UnsafeForEach(b etcd.Bucket, visit func(k, v []byte) error) error {

@@ -86,8 +86,7 @@ func (s *state) get(key []byte) (k, value []byte, ok bool) {
 func (s *state) scan(b etcd.Bucket, key, end []byte, limit int64) (keys, values [][]byte) {
 	if len(end) == 0 {
 		if k, v, ok := s.find(b, key); ok {
-			found := &[2][]byte{k, v} // frequent: one allocation for both
-			return found[:1:1], found[1:]
+			return [][]byte{k}, [][]byte{v}
 		}
 		return nil, nil
 	}
