@@ -130,12 +130,21 @@ func (c *conn) sendLarge(call *Call, o outgoing) error {
 	if o.err != nil {
 		return notEncoded(o.err)
 	}
-	n := len(o.large) - messageHead
+	p := o.large.b
+	n := len(p) - messageHead
 	if n > c.srv.o.MaxSendBytes {
 		return c.tooLarge(call, n)
 	}
-	binary.BigEndian.PutUint32(o.large[1:], uint32(n))
-	c.sendData(call, o.large)
+	p[0] = 0 // not compressed
+	binary.BigEndian.PutUint32(p[1:], uint32(n))
+	first := len(call.queue) == 0
+	c.sendData(call, p)
+	switch {
+	case len(call.queue) == 0:
+		releaseLarge(o.large)
+	case first:
+		call.large = o.large
+	}
 	return nil
 }
 

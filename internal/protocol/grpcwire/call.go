@@ -28,7 +28,8 @@ type Call struct {
 	headersOut bool
 	window     int64 // send window; may be negative
 	queue      []byte
-	last       *ending // trailers to send after the queue
+	large      *outBuffer // the message in queue, if it is in one; released when it is sent
+	last       *ending    // trailers to send after the queue
 
 	spent    int64 // bytes received and not returned to the client's window
 	held     int64 // bytes of inbox

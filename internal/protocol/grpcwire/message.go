@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/binary"
 	"io"
+	"slices"
+	"sync"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/encoding"
@@ -85,8 +87,20 @@ const largeMessage = 64 << 10
 // outgoing is a message to be sent.
 type outgoing struct {
 	append func(dst []byte) ([]byte, error) // appends the encoding of a small one
-	large  []byte                           // the encoding of a large one, after messageHead bytes of room
+	large  *outBuffer                       // the encoding of a large one, after messageHead bytes of room
 	err    error                            // why the large one has no encoding
+}
+
+// largeBuffers are for large messages. mostLarge is the largest that is kept.
+var largeBuffers = sync.Pool{New: func() any { return new(outBuffer) }}
+
+const mostLarge = 4 << 20
+
+// releaseLarge releases the buffer of a large message, if there is one.
+func releaseLarge(b *outBuffer) {
+	if b != nil && cap(b.b) <= mostLarge {
+		largeBuffers.Put(b)
+	}
 }
 
 // outgoing encodes v if it is large.
@@ -95,8 +109,10 @@ func (s *Call) outgoing(v any) outgoing {
 	if size <= largeMessage {
 		return outgoing{append: encode}
 	}
-	b, err := encode(make([]byte, messageHead, messageHead+size))
-	return outgoing{large: b, err: err}
+	large := largeBuffers.Get().(*outBuffer)
+	b, err := encode(slices.Grow(large.b[:0], messageHead+size)[:messageHead])
+	large.b = b
+	return outgoing{large: large, err: err}
 }
 
 // encoding returns the encoding.
@@ -107,7 +123,7 @@ func (o *outgoing) encoding() ([]byte, error) {
 	case o.err != nil:
 		return nil, o.err
 	}
-	return o.large[messageHead:], nil
+	return o.large.b[messageHead:], nil
 }
 
 // notEncoded is the status of a message that cannot be encoded, with grpc-go's text.

@@ -91,6 +91,8 @@ func (c *conn) pump() {
 		switch {
 		case len(call.queue) == 0:
 			call.queue = nil
+			releaseLarge(call.large)
+			call.large = nil
 			if call.last != nil {
 				c.sendTrailers(call, call.last)
 			}
