@@ -60,6 +60,22 @@ func newWatchBed(t testing.TB, change func(*watchOptions)) *watchBed {
 	return b
 }
 
+// direct returns a stream without a client and what it sends.
+func (b *watchBed) direct() (*watchStream, *sentResponses) {
+	stream := &sentResponses{ctx: b.t.Context()}
+	w := newWatchStream(newWatchService(b.options), stream)
+	b.t.Cleanup(w.close)
+	return w, stream
+}
+
+// watchA creates a watcher of the key a.
+func watchA(t testing.TB, w *watchStream) {
+	t.Helper()
+	if err := w.create(t.Context(), &pb.WatchCreateRequest{Key: []byte("a")}); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func (b *watchBed) put(key, value string) int64 {
 	return b.keys.Put([]byte(key), []byte(value), lease.NoLease)
 }

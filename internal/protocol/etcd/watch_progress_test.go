@@ -81,15 +81,8 @@ func TestProgressOnRequest(t *testing.T) {
 func TestProgressOfYoungerWatchers(t *testing.T) {
 	b := newWatchBed(t, nil)
 	b.put("a", "v")
-	stream := &sentResponses{ctx: t.Context()}
-	w := newWatchStream(newWatchService(b.options), stream)
-	defer w.close()
-	create := func() {
-		t.Helper()
-		if err := w.create(t.Context(), &pb.WatchCreateRequest{Key: []byte("a")}); err != nil {
-			t.Fatal(err)
-		}
-	}
+	w, stream := b.direct()
+	create := func() { watchA(t, w) }
 	create()
 	if err := w.askProgress(); err != nil {
 		t.Fatal(err)

@@ -144,14 +144,10 @@ func TestSharedSources(t *testing.T) {
 // come together are one response.
 func TestManyWatchersOfAKey(t *testing.T) {
 	b := newWatchBed(t, nil)
-	stream := &sentResponses{ctx: t.Context()}
-	w := newWatchStream(newWatchService(b.options), stream)
-	defer w.close()
+	w, stream := b.direct()
 	const watchers, puts = 300, 100
 	for range watchers {
-		if err := w.create(t.Context(), &pb.WatchCreateRequest{Key: []byte("a")}); err != nil {
-			t.Fatal(err)
-		}
+		watchA(t, w)
 	}
 	for i := range puts {
 		b.put("a", fmt.Sprint(i))
@@ -182,15 +178,8 @@ func TestManyWatchersOfAKey(t *testing.T) {
 // were there before.
 func TestJoiningACompactedSource(t *testing.T) {
 	b := newWatchBed(t, nil)
-	stream := &sentResponses{ctx: t.Context()}
-	w := newWatchStream(newWatchService(b.options), stream)
-	defer w.close()
-	create := func() {
-		t.Helper()
-		if err := w.create(t.Context(), &pb.WatchCreateRequest{Key: []byte("a")}); err != nil {
-			t.Fatal(err)
-		}
-	}
+	w, stream := b.direct()
+	create := func() { watchA(t, w) }
 	create()
 	var last int64
 	for range 2 * mvcc.ChanBufLen() { // nobody reads, so the source lags
