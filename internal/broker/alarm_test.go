@@ -32,7 +32,7 @@ func TestWatchRounds(t *testing.T) {
 			disk := &scarce{FS: vfs.NewMem()}
 			disk.free.Store(free)
 			b := openBroker(t, disk, func(o *Options) { o.DiskFreeLimit = 1000 })
-			time.Sleep(10*time.Second - watchRound/2)
+			<-time.After(10*time.Second - watchRound/2)
 			synctest.Wait()
 			if got := disk.asked.Load(); got < want-1 || got > want+1 {
 				t.Errorf("with %d bytes free it looked %d times in 10 s, want %d", free, got, want)
