@@ -23,8 +23,8 @@ func jobEnvelope(e *Enqueue) (env message.Envelope, first int) {
 	if e.TTL > 0 {
 		flags |= message.HasExpiration
 	}
-	p := make([]byte, 0, 64+len(e.ID))
-	p = binary.BigEndian.AppendUint16(p, uint16(flags))
+	var room [128]byte
+	p := binary.BigEndian.AppendUint16(room[:0], uint16(flags))
 	headers := len(p)
 	p = append(p, 0, 0, 0, 0)
 	p = append(message.AppendShortStr(p, firstHeader), 'l')

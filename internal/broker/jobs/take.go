@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"errors"
+	"slices"
 
 	"fiveways.dev/fiveways/internal/broker"
 	"fiveways.dev/fiveways/internal/broker/shard"
@@ -11,6 +12,9 @@ import (
 
 // takeBytes bounds the bytes of messages that one Take leases, because it blocks the shard.
 const takeBytes = 1 << 20
+
+// takeRoom bounds the jobs for which a Take makes room at once.
+const takeRoom = 128
 
 // Find implements broker.Command.
 func (t *Take) Find(f broker.Finder) (*shard.Queue, error) {
@@ -47,12 +51,15 @@ func (t *Take) Run(at shard.Context) error {
 		q.Facts().UseForJobs(q.Content())
 	}
 	q.Facts().ForgetPassed(q.Content(), q.Now())
-	for size := 0; len(t.Jobs) < max(t.Max, 1) && size < takeBytes; {
+	most := max(t.Max, 1)
+	for size := 0; len(t.Jobs) < most && size < takeBytes; {
 		it := q.Take(t.By(), false, false)
 		if it == nil {
 			break
 		}
-		size += len(it.Env)
+		if size += len(it.Env); len(t.Jobs) == 0 {
+			t.Jobs = slices.Grow(t.Jobs, min(most, 1+q.Deliveries().Ready(), takeRoom))
+		}
 		t.Jobs = append(t.Jobs, t.lease(q, it))
 	}
 	return nil

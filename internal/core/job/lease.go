@@ -2,6 +2,7 @@ package job
 
 import (
 	"math"
+	"sync"
 
 	"fiveways.dev/fiveways/internal/core/queue"
 )
@@ -20,6 +21,9 @@ type Lease struct {
 	Ended  bool   // the message is being removed, so it can neither be reported nor returned
 	at     int    // index in byEnd + 1; 0: not in byEnd
 }
+
+// spares are ended leases, to be used again.
+var spares = sync.Pool{New: func() any { return new(Lease) }}
 
 // Key is a hash of an id. It is different after a restart.
 type Key [16]byte
@@ -46,14 +50,9 @@ func (b *Ledger) lease(h queue.Handle, number uint64, until int64, logged bool) 
 	b.last = max(b.last, number)
 	l := b.leases[h]
 	if l == nil {
-		if l = b.spare; l != nil {
-			b.spare = nil
-			*l = Lease{}
-		} else {
-			l = new(Lease)
-		}
+		l = spares.Get().(*Lease)
+		*l = Lease{Handle: h}
 		b.leases[h] = l
-		l.Handle = h
 	}
 	l.Number, l.Until, l.Logged = number, until, logged
 	b.byEnd.Fix(l, l.at)
@@ -131,5 +130,5 @@ func (b *Ledger) end(h queue.Handle) {
 	}
 	delete(b.leases, h)
 	b.byEnd.Remove(l.at)
-	b.spare = l
+	spares.Put(l)
 }

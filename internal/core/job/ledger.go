@@ -23,7 +23,6 @@ type Ledger struct {
 	last   uint64 // the largest number of any lease so far
 	leases map[queue.Handle]*Lease
 	byEnd  timeHeap[*Lease]
-	spare  *Lease // an ended lease to reuse
 
 	done       map[string]*Done
 	byUntil    timeHeap[*Done]

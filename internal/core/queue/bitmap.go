@@ -13,6 +13,12 @@ func (b *bitmap) set(slot int)      { b[uint8(slot)>>6] |= 1 << (slot & 63) }
 func (b *bitmap) clear(slot int)    { b[uint8(slot)>>6] &^= 1 << (slot & 63) }
 func (b *bitmap) empty() bool       { return b[0]|b[1]|b[2]|b[3] == 0 }
 
+// clearBefore clears all slots before slot.
+func (b *bitmap) clearBefore(slot int) {
+	clear(b[:slot>>6])
+	b[slot>>6] &^= 1<<(slot&63) - 1
+}
+
 func (b *bitmap) count() int {
 	return bits.OnesCount64(b[0]) + bits.OnesCount64(b[1]) + bits.OnesCount64(b[2]) + bits.OnesCount64(b[3])
 }

@@ -23,8 +23,8 @@ func (s *Deliveries) Each(from Handle, fn func(*Item, Status) bool) {
 			if c == nil {
 				continue
 			}
-			for w.start(c); w.next(); {
-				if c.base+uint64(w.slot) >= lo && !fn(w.it, c.status(w.slot)) {
+			for w.startAt(c, lo); w.next(); {
+				if !fn(w.it, c.status(w.slot)) {
 					return
 				}
 			}

@@ -146,8 +146,15 @@ func (w *walker) release() {
 	walkers.Put(w)
 }
 
-func (w *walker) start(c *chunk) {
+func (w *walker) start(c *chunk) { w.startAt(c, c.base) }
+
+// startAt starts at the first message whose sequence number is at least seq, which is at most the
+// chunk's last.
+func (w *walker) startAt(c *chunk, seq uint64) {
 	w.c, w.slot, w.live, w.packed = c, -1, c.liveMap(), c.packed != nil
+	if seq > c.base {
+		w.live.clearBefore(int(seq - c.base))
+	}
 	if w.packed {
 		w.dec = newDecoder(c.packed)
 	}

@@ -40,12 +40,7 @@ func (s *State) SettleRange(h Handle, n int, fn func(*Item)) int {
 		if c == nil {
 			continue
 		}
-		for w.start(c); w.next(); {
-			if seq := c.base + uint64(w.slot); seq < lo {
-				continue
-			} else if seq >= end {
-				break
-			}
+		for w.startAt(c, lo); w.next() && c.base+uint64(w.slot) < end; {
 			s.take(c, w, fn)
 			settled++
 		}
