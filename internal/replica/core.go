@@ -29,6 +29,7 @@ const (
 	stuckTicks = 30
 
 	roundBytes       = 1 << 20 // of proposals that share an entry
+	fewOpen          = 2       // open entries from which on proposals wait in order to share one
 	maxMessageBytes  = 1 << 20
 	maxInflight      = 256
 	maxInflightBytes = 64 << 20
@@ -109,7 +110,9 @@ type core struct {
 	leader   uint64 // the leader, or 0 if unknown
 	leading  *Log   // nil until everything before leadTerm is applied
 	waiting  []proposal
+	filled   int          // bytes of the waiting proposals
 	open     []*openEntry // proposed, in order
+	own      int          // how many of them are entries of the replica itself
 	reads    []read       // ascending
 	readSeq  uint64
 	transfer uint64 // tick of the last attempt to transfer the leadership
@@ -130,8 +133,9 @@ type begunAppend struct {
 type openEntry struct {
 	data   []byte
 	index  uint64        // 0 until Raft has assigned one
-	at     time.Duration // when it was proposed
+	at     time.Duration // when its first proposal was submitted
 	change bool
+	own    bool
 	done   []func(error)
 }
 
@@ -197,7 +201,7 @@ func newCore(st *store.Store, m Machine, levels level.Range, now func() time.Dur
 func (c *core) work() {
 	defer c.guard()
 	for c.failed == nil {
-		c.propose()
+		c.propose(false)
 		if !c.raw.HasReady() {
 			break
 		}
@@ -312,6 +316,7 @@ func (c *core) transferTo(node uint64) {
 	if c.leading != nil {
 		c.leading.lease.Store(0)
 	}
+	c.propose(true) // Raft takes no proposals during a transfer
 	c.raw.TransferLeader(node)
 }
 
@@ -515,6 +520,9 @@ func (c *core) committed() {
 			return
 		}
 		c.open = c.open[1:]
+		if e.own {
+			c.own--
+		}
 		c.counts.Commits++
 		c.counts.CommitTime += c.now() - e.at
 		tell(e.done, nil)
@@ -611,7 +619,7 @@ func (c *core) lose() {
 		c.machine.Lose(func() { c.out.later((*core).restored) })
 	}
 	open, waiting, reads := c.open, c.waiting, c.reads
-	c.open, c.waiting, c.reads = nil, nil, nil
+	c.open, c.waiting, c.reads, c.own, c.filled = nil, nil, nil, 0, 0
 	for _, e := range open {
 		tell(e.done, store.ErrLost)
 	}
@@ -642,8 +650,14 @@ func (c *core) submit(p proposal) {
 	case p.group == nil && p.own == nil && len(c.waiting) == 0:
 		c.barrier(p.done)
 	default:
-		c.waiting = append(c.waiting, p)
+		c.enqueue(p)
 	}
+}
+
+func (c *core) enqueue(p proposal) {
+	p.at, p.size = c.now(), batchSize(p.group)
+	c.waiting = append(c.waiting, p)
+	c.filled += p.size
 }
 
 // barrier calls done once all earlier proposals are committed.
@@ -655,19 +669,24 @@ func (c *core) barrier(done func(error)) {
 	done(nil)
 }
 
-// propose turns waiting proposals into entries.
-func (c *core) propose() {
+// propose turns waiting proposals into entries, all of them or those that are worth one.
+func (c *core) propose(all bool) {
 	if c.leadTerm == 0 {
 		return
 	}
-	for len(c.waiting) > 0 {
+	for len(c.waiting) > 0 && (all || c.worthwhile()) {
 		e, n := c.round()
 		if len(e.data) > 0 {
 			if err := c.raw.Propose(e.data); err != nil {
 				return // too much is open, or a transfer is in progress: it waits
 			}
-			e.at = c.now()
 			c.open = append(c.open, e)
+			if e.at = c.waiting[0].at; e.own {
+				c.own++
+			}
+		}
+		for _, p := range c.waiting[:n] {
+			c.filled -= p.size
 		}
 		clear(c.waiting[:n])
 		c.waiting = c.waiting[n:]
@@ -679,6 +698,14 @@ func (c *core) propose() {
 	}
 }
 
+// worthwhile reports whether the first waiting proposals become an entry now. Each entry costs every
+// node a sync and a message, so while some are open the proposals wait until one is committed, or
+// until they fill an entry. Those of the replica itself share none: they do not wait, and no other
+// waits because of them.
+func (c *core) worthwhile() bool {
+	return len(c.open)-c.own < fewOpen || c.filled >= roundBytes || c.waiting[0].own != nil
+}
+
 // round packs waiting proposals into an entry, and returns their number. If the entry has no data,
 // they are only barriers.
 func (c *core) round() (e *openEntry, n int) {
@@ -686,7 +713,7 @@ func (c *core) round() (e *openEntry, n int) {
 	for _, p := range c.waiting {
 		if p.own != nil {
 			if n == 0 {
-				e.data, e.done, n = p.own, append(e.done, p.done), 1
+				e.data, e.done, e.own, n = p.own, append(e.done, p.done), true, 1
 			}
 			break
 		}

@@ -58,6 +58,9 @@ type proposal struct {
 	read  bool
 	own   []byte // an entry of the replica itself
 	done  func(error)
+
+	at   time.Duration // when it was submitted
+	size int           // of group
 }
 
 // Append proposes an atomic group of entries. It does not wait. done is called on the replica's

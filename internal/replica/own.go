@@ -30,7 +30,7 @@ func isOwn(data []byte) bool { return len(data) > 0 && own[data[0]] != nil }
 // proposeOwn proposes an entry of the replica itself, after the waiting proposals. done is called
 // once the entry is committed, or its outcome cannot be known.
 func (c *core) proposeOwn(data []byte, done func(error)) {
-	c.waiting = append(c.waiting, proposal{log: c.leading, own: data, done: done})
+	c.enqueue(proposal{log: c.leading, own: data, done: done})
 }
 
 // applyOwn applies a committed entry of the replica itself.

@@ -676,6 +676,48 @@ func TestGroupTooLarge(t *testing.T) {
 	})
 }
 
+// TestSharedEntries checks that proposals share an entry while others are open, unless they fill
+// one.
+func TestSharedEntries(t *testing.T) {
+	bubble(t, 1, func(t *testing.T, tm *team) {
+		tm.leader(-1)
+		m := tm.machines[0]
+		last := func() uint64 {
+			tm.pass(TickInterval)
+			return tm.replicas[0].Status().Last
+		}
+		before := last()
+		release := tm.disks[0].hold()
+		var puts []chan error
+		for range 20 {
+			puts = append(puts, m.put("small"))
+			synctest.Wait()
+		}
+		if n := last() - before; n != fewOpen {
+			t.Errorf("20 small proposals are %d entries while the disk hangs, want %d", n, fewOpen)
+		}
+		for range 3 {
+			m.leading().Check(1, [2]uint64{}, 0)
+		}
+		if n := last() - before; n != fewOpen {
+			t.Errorf("behind small proposals, those of the replica itself do not wait")
+		}
+		puts = append(puts, m.put(strings.Repeat("x", roundBytes)))
+		if n := last() - before; n < fewOpen+2 {
+			t.Errorf("a large proposal waits")
+		}
+		release()
+		for _, put := range puts {
+			if err := <-put; err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := last() - before; n != fewOpen+2+3 {
+			t.Errorf("all proposals are %d entries, want %d", n, fewOpen+2+3)
+		}
+	})
+}
+
 // TestClose checks that a stopped replica answers all pending and later operations.
 func TestClose(t *testing.T) {
 	bubble(t, 1, func(t *testing.T, tm *team) {

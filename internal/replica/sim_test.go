@@ -1066,22 +1066,45 @@ func lateOrder(t *testing.T, seed uint64, b bug) error {
 
 // TestLateOrder checks that two nodes never hold a lease at once because an order to campaign, or a
 // vote request that results from it, was delayed: the transport drops such messages.
-func TestLateOrder(t *testing.T) {
+func TestLateOrder(t *testing.T) { findsOnly(t, lateOrder, orderTooLate) }
+
+// cutOffLeader cuts off a leader, which notices only after the others have elected another.
+func cutOffLeader(t *testing.T, seed uint64, b bug) error {
+	return inBubble(t, seed, b, func(s *sim) {
+		s.calm = true
+		for s.leader() == nil && s.wrong == nil {
+			s.step()
+		}
+		if s.wrong != nil {
+			return
+		}
+		s.isolate(s.leader())
+		for range 100 {
+			s.step()
+		}
+	})
+}
+
+// TestCutOffLeader checks that a leader that is cut off loses its lease before another node leads.
+func TestCutOffLeader(t *testing.T) { findsOnly(t, cutOffLeader, leaseTooLong) }
+
+// findsOnly checks that a scenario finds a bug and nothing else.
+func findsOnly(t *testing.T, scenario func(*testing.T, uint64, bug) error, b bug) {
 	found := false
-	for seed := uint64(1); seed <= 10; seed++ {
+	for seed := uint64(1); seed <= 30; seed++ {
 		if seed%4 == 0 {
 			continue // it has one voter
 		}
-		if err := lateOrder(t, seed, noBug); err != nil {
+		if err := scenario(t, seed, noBug); err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
-		if err := lateOrder(t, seed, orderTooLate); err != nil {
+		if err := scenario(t, seed, b); err != nil {
 			t.Logf("seed %d: %v", seed, err)
 			found = true
 		}
 	}
 	if !found {
-		t.Fatal("the mistake is not found")
+		t.Fatal("the bug is not found")
 	}
 }
 
@@ -1151,10 +1174,11 @@ func TestSimulation(t *testing.T) {
 	t.Logf("%d seeds: %d acknowledged, %d leaders, %d snapshots, %d entries of level 2", to-from, acked, terms, snapshots, notes)
 }
 
-// TestPlantedBugs checks that the simulation finds each planted bug.
+// TestPlantedBugs checks that the simulation finds each planted bug. TestLateOrder and
+// TestCutOffLeader look for the others.
 func TestPlantedBugs(t *testing.T) {
 	for _, b := range []bug{
-		answerBeforeSync, voteNotSaved, acknowledgedIsCut, leaseTooLong, readWithoutQuorum, stateDiffers,
+		answerBeforeSync, voteNotSaved, acknowledgedIsCut, readWithoutQuorum, stateDiffers,
 		snapshotWithoutIndex, snapshotTruncated, snapshotTooOld, learnerVotes, levelIgnored,
 	} {
 		t.Run(string(b), func(t *testing.T) {
