@@ -15,20 +15,20 @@ import (
 // shards must stop for it.
 type spanning interface {
 	Command
-	// Others calls fn with each of these queues, after find has succeeded.
-	Others(fn func(*shard.Queue))
+	// Others appends these queues to dst, after find has succeeded.
+	Others(dst []*shard.Queue) []*shard.Queue
 }
 
 // crosses reports whether a command, whose find has succeeded, needs more than one shard.
-func crosses(c Command) (yes bool) {
+func crosses(c Command) bool {
 	if c.on().queue == nil {
 		return true // a state machine's entry, or a ServerPublish: the whole DoAll is one group of the log
 	}
 	if sp, ok := c.(spanning); ok {
 		sh := c.on().queue.Home()
-		sp.Others(func(q *shard.Queue) { yes = yes || q.Home() != sh })
+		return slices.ContainsFunc(sp.Others(nil), func(q *shard.Queue) bool { return q.Home() != sh })
 	}
-	return yes
+	return false
 }
 
 // DoAll executes commands like Do, but atomically, on any shards: nothing else happens to their
@@ -93,7 +93,9 @@ func (s *Session) tryAll(commands []Command, last bool) error {
 			add(o.queue.Home())
 		}
 		if sp, ok := c.(spanning); ok {
-			sp.Others(func(q *shard.Queue) { add(q.Home()) })
+			for _, q := range sp.Others(nil) {
+				add(q.Home())
+			}
 		}
 	}
 	s.holdBack()
@@ -283,7 +285,7 @@ func (g *commandGroup) anyGone() (gone bool) {
 		q := c.on().queue
 		gone = gone || q != nil && shard.ContextOf(q).Gone()
 		if sp, ok := c.(spanning); ok {
-			sp.Others(func(q *shard.Queue) { gone = gone || shard.ContextOf(q).Gone() })
+			gone = gone || slices.ContainsFunc(sp.Others(nil), func(q *shard.Queue) bool { return shard.ContextOf(q).Gone() })
 		}
 	}
 	return gone

@@ -63,11 +63,9 @@ func (s *Session) emitted(vhost catalog.VHostID, m *forward.Message) shard.Targe
 	return t
 }
 
-// Others returns the queues: they are found before any command is executed.
-func (e *ServerPublish) Others(fn func(*shard.Queue)) {
-	for _, q := range e.to.Queues() {
-		fn(q)
-	}
+// Others appends the queues: they are found before any command is executed.
+func (e *ServerPublish) Others(dst []*shard.Queue) []*shard.Queue {
+	return append(dst, e.to.Queues()...)
 }
 
 // Run is not called: the message may go to several shards, or to none.

@@ -22,14 +22,15 @@ func (t *Take) Find(f broker.Finder) (*shard.Queue, error) {
 	return readable(f, t.Queue, t.Create)
 }
 
-// Others calls fn with the queue of each Take in the Unless chain. This one runs only if none of
-// them got a job or failed.
-func (t *Take) Others(fn func(*shard.Queue)) {
+// Others appends the queue of each Take in the Unless chain. This one runs only if none of them got
+// a job or failed.
+func (t *Take) Others(dst []*shard.Queue) []*shard.Queue {
 	for u := t.Unless; u != nil; u = u.Unless {
 		if q := u.Found(); q != nil {
-			fn(q)
+			dst = append(dst, q)
 		}
 	}
+	return dst
 }
 
 // settled reports whether this Take is not needed because of an earlier one, or already has a

@@ -43,11 +43,12 @@ func (m *Move) Find(f broker.Finder) (*shard.Queue, error) {
 	return q, err
 }
 
-// Others names the queue that the message goes to.
-func (m *Move) Others(fn func(*shard.Queue)) {
+// Others appends the queue that the message goes to.
+func (m *Move) Others(dst []*shard.Queue) []*shard.Queue {
 	if m.to != nil {
-		fn(m.to)
+		dst = append(dst, m.to)
 	}
+	return dst
 }
 
 // Got implements the method that Await asks for.

@@ -18,6 +18,8 @@ type Pop struct {
 	Unless *Pop     // pop nothing if that one has got something or failed; it comes before this one in the same call
 	Bodies [][]byte // result; must not be changed
 	Left   int      // result: how many are ready afterwards
+
+	one [1][]byte // room for Bodies
 }
 
 // Find implements broker.Command.
@@ -26,14 +28,15 @@ func (p *Pop) Find(f broker.Finder) (*shard.Queue, error) {
 	return f.Queue(broker.Reading, p.Queue, p.Create)
 }
 
-// Others calls fn with the queues of the pops in the Unless chain, whose results decide whether
-// this one runs.
-func (p *Pop) Others(fn func(*shard.Queue)) {
+// Others appends the queues of the pops in the Unless chain, whose results decide whether this one
+// runs.
+func (p *Pop) Others(dst []*shard.Queue) []*shard.Queue {
 	for u := p.Unless; u != nil; u = u.Unless {
 		if q := u.Found(); q != nil {
-			fn(q)
+			dst = append(dst, q)
 		}
 	}
+	return dst
 }
 
 // settled reports whether an earlier Pop leaves nothing to do for this one.
@@ -46,7 +49,7 @@ func (p *Pop) Got() bool { return len(p.Bodies) > 0 }
 
 // Run implements broker.Command.
 func (p *Pop) Run(at shard.Context) error {
-	p.Bodies = nil
+	p.Bodies = p.one[:0]
 	if p.Unless != nil && p.Unless.settled() {
 		return nil
 	}

@@ -17,6 +17,7 @@ type Push struct {
 	Len       int  // result: how many are ready afterwards
 
 	envelopes []message.Envelope
+	one       [1]message.Envelope // room for envelopes
 }
 
 // Find implements broker.Command.
@@ -25,7 +26,9 @@ func (p *Push) Find(f broker.Finder) (*shard.Queue, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.envelopes = p.envelopes[:0]
+	if p.envelopes = p.one[:0]; len(p.Bodies) > 1 {
+		p.envelopes = make([]message.Envelope, 0, len(p.Bodies))
+	}
 	for _, body := range p.Bodies {
 		p.envelopes = append(p.envelopes, bareEnvelope(p.Queue, body))
 	}

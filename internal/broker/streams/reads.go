@@ -28,13 +28,14 @@ func (r *GroupReads) Find(f broker.Finder) (first *shard.Queue, err error) {
 	return first, err
 }
 
-// Others names the streams that exist.
-func (r *GroupReads) Others(fn func(*shard.Queue)) {
+// Others appends the streams that exist.
+func (r *GroupReads) Others(dst []*shard.Queue) []*shard.Queue {
 	for _, g := range r.Reads {
 		if q := g.Found(); q != nil {
-			fn(q)
+			dst = append(dst, q)
 		}
 	}
+	return dst
 }
 
 // OfStreams marks a command for streams.

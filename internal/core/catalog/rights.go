@@ -3,6 +3,7 @@ package catalog
 import (
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"fiveways.dev/fiveways/internal/core/access"
 	"fiveways.dev/fiveways/internal/core/failure"
@@ -44,11 +45,12 @@ type Rights struct {
 	state *State
 	in    *VHost
 	grant grant
+	all   *atomic.Uint64 // the last generation of the users in which the user was seen to have all permissions
 }
 
 // RightsIn returns r for this virtual host.
 func (v *VHost) RightsIn(r Rights) Rights {
-	r.state, r.in = v.state, v
+	r.state, r.in, r.all = v.state, v, new(atomic.Uint64)
 	return r
 }
 
@@ -61,7 +63,8 @@ func (r *Rights) Fail(err error, kind, name string) error {
 // queue or an exchange ("queue", "exchange"), which need not exist, or another kind of object with
 // such a name. It returns ErrAccessRefused if not.
 func (r *Rights) May(action, kind, name string) error {
-	if r.Operator {
+	generation := r.state.users.generation.Load() // read before the users, so that a change in between is noticed next time
+	if r.Operator || r.all.Load() == generation {
 		return nil
 	}
 	if kind == "exchange" && name == "" {
@@ -71,7 +74,9 @@ func (r *Rights) May(action, kind, name string) error {
 	r.state.users.read(r.User, func(u *user) {
 		if u != nil {
 			p := u.permissions[r.in.Name]
-			ok = p != nil && p.pattern(action).Match(name)
+			if ok = p != nil && p.pattern(action).Match(name); ok && p.configure.Everything() && p.write.Everything() && p.read.Everything() {
+				r.all.Store(generation)
+			}
 		}
 	})
 	if ok {

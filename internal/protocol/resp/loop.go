@@ -109,7 +109,7 @@ func (c *conn) handleAll() {
 		if n == 0 {
 			break
 		}
-		if c.polling != "" && pollKey(all[from:]) != c.polling {
+		if c.polling != "" && !hasPollKey(all[from:], c.polling) {
 			c.run() // it may wait and read more: the request is parsed again
 			continue
 		}
@@ -175,7 +175,9 @@ func (c *conn) handle(args [][]byte) {
 		if b, ok := req.(command.Blocker); ok {
 			if cmds, timeout := b.Wait(); len(cmds) > 0 {
 				if _, ok := b.(command.Pollable); ok && len(cmds) == 1 {
-					c.polling = pollKey(args)
+					if c.polling == "" {
+						c.polling = pollKey(args)
+					}
 					c.gather(pending{req: req, waits: true, awaited: cmds, timeout: timeout})
 					return
 				}
@@ -204,6 +206,15 @@ func pollKey(args [][]byte) string {
 		return ""
 	}
 	return string(args[0]) + " " + string(args[1])
+}
+
+// hasPollKey reports whether the pollKey of args is key, whose command has no space in its name.
+func hasPollKey(args [][]byte, key string) bool {
+	if len(args) < 2 {
+		return key == ""
+	}
+	name, rest, _ := strings.Cut(key, " ")
+	return name == string(args[0]) && rest == string(args[1])
 }
 
 // cutOff closes a connection on which HTTP is spoken: a malicious web page may have made a browser

@@ -58,12 +58,18 @@ type firstPop struct {
 	pops    []lists.Pop
 	many    bool          // the answer has an array of elements instead of one element
 	timeout time.Duration // negative: no wait
+
+	one   [1]lists.Pop // room for pops
+	waits [1]broker.Command
 }
 
 // newFirstPop returns a request that takes up to most elements. Each list is tried only if those
 // before it were empty.
 func newFirstPop(names [][]byte, back bool, most int) *firstPop {
-	r := &firstPop{pops: make([]lists.Pop, len(names)), timeout: -1}
+	r := &firstPop{timeout: -1}
+	if r.pops = r.one[:]; len(names) != 1 {
+		r.pops = make([]lists.Pop, len(names))
+	}
 	for i, name := range names {
 		p := &r.pops[i]
 		*p = lists.Pop{OnQueue: onQueue(name), Back: back, Max: most}
@@ -142,7 +148,7 @@ func (r *firstPop) Wait() (commands []broker.Command, timeout time.Duration) {
 	for i := range r.pops {
 		r.pops[i].Create, r.pops[i].Unless = true, nil
 	}
-	return r.Commands(nil), r.timeout
+	return r.Commands(r.waits[:0]), r.timeout
 }
 
 // Polled implements command.Pollable, for a request on one list.
