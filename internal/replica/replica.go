@@ -39,7 +39,8 @@ type Options struct {
 	// Newest returns the newest level that another node supports, as the node reports while it is
 	// connected, or 0 if unknown. It must not block. If it is nil, all levels are unknown.
 	Newest func(node uint64) uint64
-	// SnapshotRate is the maximum number of bytes per second sent for a snapshot; 0 means 200 MB.
+	// SnapshotRate is the maximum number of bytes per second sent for a snapshot; 0 means 104 MB,
+	// which leaves most of a disk to the log.
 	SnapshotRate int64
 	// KeepLog is the maximum number of bytes of the log that all replicas keep for a live replica
 	// that is behind; 0 means 1 GiB. A replica that is further behind gets a snapshot.
@@ -111,7 +112,7 @@ func Start(o Options) (*Replica, error) {
 		o.Logger = slog.Default()
 	}
 	if o.SnapshotRate == 0 {
-		o.SnapshotRate = 200e6
+		o.SnapshotRate = 104e6
 	}
 	if o.Newest == nil {
 		o.Newest = func(uint64) uint64 { return 0 }

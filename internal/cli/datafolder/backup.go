@@ -9,6 +9,7 @@ import (
 
 	"fiveways.dev/fiveways/internal/cli/brokerapi"
 	"fiveways.dev/fiveways/internal/cli/display"
+	"fiveways.dev/fiveways/internal/storage/vfs"
 
 	"github.com/spf13/cobra"
 )
@@ -66,7 +67,7 @@ func (a arriving) Read(p []byte) (int, error) {
 // saveNew writes a new file, which is on disk when it returns. On an error it removes the partial
 // file.
 func saveNew(name string, from io.Reader) (n int64, err error) {
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	f, err := vfs.CreateNewSteady(name) // the broker's log may be on the same disk
 	if err != nil {
 		return 0, err
 	}
@@ -75,8 +76,8 @@ func saveNew(name string, from io.Reader) (n int64, err error) {
 			err = errors.Join(err, os.Remove(name))
 		}
 	}()
-	if n, err = io.Copy(f, from); err != nil {
+	if n, err = io.Copy(io.NewOffsetWriter(f, 0), from); err != nil {
 		return n, err
 	}
-	return n, f.Sync()
+	return n, f.Datasync()
 }

@@ -63,7 +63,7 @@ func (s *Store) WriteCheckpoint(shard uint32, index uint64, write func(io.Writer
 }
 
 func (s *Store) writeCheckpointFile(path string, c checkpointFile, write func(io.Writer) error) error {
-	f, err := s.fs.Create(path)
+	f, err := vfs.CreateSteady(s.fs, path)
 	if err != nil {
 		return err
 	}

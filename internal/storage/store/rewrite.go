@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"fiveways.dev/fiveways/internal/storage/vfs"
 	"fiveways.dev/fiveways/internal/storage/wal"
 )
 
@@ -108,7 +109,7 @@ type rewriter struct {
 }
 
 func (rw *rewriter) write(tmp string, olds []*segment, refs int64) error {
-	f, err := rw.s.fs.Create(tmp)
+	f, err := vfs.CreateSteady(rw.s.fs, tmp)
 	if err != nil {
 		return err
 	}

@@ -9,10 +9,6 @@ import (
 	"fiveways.dev/fiveways/internal/storage/wal"
 )
 
-// stagedSync is the number of bytes of a snapshot between two syncs. Syncing many at once would
-// delay the log's syncs if other nodes use the same disk.
-const stagedSync = 2 << 20
-
 // ErrStaging means that another snapshot is being received.
 var ErrStaging = errors.New("store: another snapshot is being received")
 
@@ -25,8 +21,7 @@ type Staged struct {
 	dir  string
 	file vfs.File // being written; nil between two files
 	at   int64
-	wet  int64 // bytes since the last sync
-	kept bool  // the live files may be this snapshot
+	kept bool // the live files may be this snapshot
 }
 
 // Stage prepares to receive a snapshot. It returns ErrStaging if another one is being received.
@@ -65,7 +60,7 @@ func (st *Staged) Create(name string) error {
 	if !segment && !checkpoint {
 		return fmt.Errorf("%w: a snapshot has no file %q", ErrCorrupt, name)
 	}
-	f, err := st.r.s.fs.Create(filepath.Join(st.dir, name))
+	f, err := vfs.CreateSteady(st.r.s.fs, filepath.Join(st.dir, name))
 	if err != nil {
 		return inFile(name, err)
 	}
@@ -79,11 +74,7 @@ func (st *Staged) Write(p []byte) (int, error) {
 		return 0, fmt.Errorf("%w: a snapshot with bytes of no file", ErrCorrupt)
 	}
 	n, err := st.file.WriteAt(p, st.at)
-	st.at, st.wet = st.at+int64(n), st.wet+int64(n)
-	if err == nil && st.wet >= stagedSync {
-		st.wet = 0
-		err = st.file.Datasync()
-	}
+	st.at += int64(n)
 	return n, err
 }
 

@@ -3,6 +3,8 @@ package vfs
 import (
 	"os"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // datasync does not sync time stamps, which saves a journal write if the size did not change.
@@ -13,4 +15,18 @@ func datasync(f *os.File) error {
 			return err
 		}
 	}
+}
+
+// writeback returns the errors of earlier writes, because Datasync does not return them again.
+func writeback(f *os.File, from, to int64) error {
+	fd := int(f.Fd())
+	err := syscall.SyncFileRange(fd, from, to-from, unix.SYNC_FILE_RANGE_WRITE)
+	if err == nil && from > 0 {
+		err = syscall.SyncFileRange(fd, 0, from, unix.SYNC_FILE_RANGE_WAIT_BEFORE)
+	}
+	switch err {
+	case syscall.EIO, syscall.ENOSPC, syscall.EDQUOT:
+		return err
+	}
+	return nil // the system may refuse the call, which is only a hint
 }

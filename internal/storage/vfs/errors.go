@@ -220,6 +220,13 @@ func (f *errorsFile) Datasync() error {
 	return f.File.Datasync()
 }
 
+func (f *errorsFile) Writeback(from, to int64) error {
+	if err := f.e.before(opSync); err != nil {
+		return err
+	}
+	return f.File.Writeback(from, to)
+}
+
 func (f *errorsFile) Truncate(size int64) error {
 	if err := f.e.before(opChange); err != nil {
 		return err

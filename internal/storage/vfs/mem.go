@@ -300,6 +300,12 @@ func (f *memFile) Datasync() error {
 	return nil
 }
 
+func (f *memFile) Writeback(_, _ int64) error {
+	f.fs.mu.Lock()
+	defer f.fs.mu.Unlock()
+	return f.check(true)
+}
+
 func (f *memFile) Truncate(size int64) error {
 	f.fs.mu.Lock()
 	defer f.fs.mu.Unlock()

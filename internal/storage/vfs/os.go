@@ -82,6 +82,8 @@ func (OS) Free(dir string) (uint64, error) { return freeBytes(dir) }
 
 func (f osFile) Datasync() error { return datasync(f.File) }
 
+func (f osFile) Writeback(from, to int64) error { return writeback(f.File, from, to) }
+
 func (f osFile) Size() (int64, error) {
 	info, err := f.Stat()
 	if err != nil {

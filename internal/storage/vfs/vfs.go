@@ -40,6 +40,9 @@ type File interface {
 	io.WriterAt
 	// Datasync makes the content and the size durable.
 	Datasync() error
+	// Writeback starts to write a range of bytes to the disk and waits for those before it, where
+	// the system can do that. It makes nothing durable, but leaves less for Datasync.
+	Writeback(from, to int64) error
 	Truncate(size int64) error
 	Size() (int64, error)
 	Close() error
