@@ -511,7 +511,7 @@ func (c *core) committed() {
 	if c.failed != nil {
 		return
 	}
-	if index := min(c.commit, c.log.Last().Index); index > c.log.Committed() {
+	if index := min(c.commit, c.lasting()); index > c.log.Committed() {
 		c.log.Commit(index)
 	}
 	for len(c.open) > 0 && c.open[0].index != 0 && c.open[0].index <= c.commit {
@@ -527,6 +527,18 @@ func (c *core) committed() {
 		c.counts.CommitTime += c.now() - e.at
 		tell(e.done, nil)
 	}
+}
+
+// lasting returns the index up to which no append that has not begun replaces entries of the log.
+// Those behind it may be another leader's than the committed ones.
+func (c *core) lasting() uint64 {
+	index := c.log.Last().Index
+	for _, m := range c.backlog {
+		if entries := m.GetEntries(); len(entries) > 0 {
+			index = min(index, entries[0].GetIndex()-1)
+		}
+	}
+	return index
 }
 
 func tell(done []func(error), err error) {
@@ -698,10 +710,10 @@ func (c *core) propose(all bool) {
 	}
 }
 
-// worthwhile reports whether the first waiting proposals become an entry now. Each entry costs every
-// node a sync and a message, so while some are open the proposals wait until one is committed, or
-// until they fill an entry. Those of the replica itself share none: they do not wait, and no other
-// waits because of them.
+// worthwhile reports whether the first waiting proposals become an entry now. Each entry costs
+// every node a sync and a message, so while some are open the proposals wait until one is
+// committed, or until they fill an entry. Those of the replica itself share none: they do not wait,
+// and no other waits because of them.
 func (c *core) worthwhile() bool {
 	return len(c.open)-c.own < fewOpen || c.filled >= roundBytes || c.waiting[0].own != nil
 }

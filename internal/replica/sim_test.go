@@ -84,6 +84,7 @@ type sim struct {
 	entries map[uint64]string // committed entries by index
 	states  map[uint64]uint64 // hash of the state by index
 	leaders map[uint64]int    // by term
+	terms   map[uint64]uint64 // of committed entries by index
 	asked   int               // ids assigned
 	acked   map[int]bool      // ids whose done got nil
 	refused map[int]bool      // ids reported as not in the log
@@ -158,7 +159,7 @@ func (s *sim) fail(format string, args ...any) {
 func newSim(seed uint64, b bug) *sim {
 	s := &sim{
 		bug: b, rng: rand.New(rand.NewPCG(seed, 1)), cut: map[[2]int]bool{},
-		entries: map[uint64]string{}, states: map[uint64]uint64{}, leaders: map[uint64]int{},
+		entries: map[uint64]string{}, states: map[uint64]uint64{}, leaders: map[uint64]int{}, terms: map[uint64]uint64{},
 		acked: map[int]bool{}, refused: map[int]bool{}, members: map[uint64]string{}, gone: map[uint64]bool{}, joined: simFounder,
 	}
 	if seed%4 == 0 {
@@ -517,6 +518,7 @@ func (s *sim) step() {
 		s.fault()
 	}
 	s.checkLeaders()
+	s.checkCommitted()
 }
 
 // pass performs a node's own activity in a step.
@@ -707,6 +709,24 @@ func (s *sim) checkLeaders() {
 	}
 	if speaking > 1 {
 		s.fail("%d nodes hold a lease", speaking)
+	}
+}
+
+// checkCommitted checks that all nodes take the same entries for committed.
+func (s *sim) checkCommitted() {
+	for _, n := range s.nodes {
+		if n.core == nil {
+			continue
+		}
+		index := n.core.log.Committed()
+		term, err := n.core.log.Term(index)
+		if err != nil {
+			continue
+		}
+		if other, ok := s.terms[index]; ok && other != term {
+			s.fail("node %d takes entry %d of term %d for committed, another that of term %d", n.id, index, term, other)
+		}
+		s.terms[index] = term
 	}
 }
 
