@@ -529,11 +529,14 @@ func (c *core) committed() {
 	}
 }
 
-// lasting returns the index up to which no append that has not begun replaces entries of the log.
-// Those behind it may be another leader's than the committed ones.
+// lasting returns the index up to which no append, and no snapshot, that has not begun replaces
+// entries of the log. Those behind it may be another leader's than the committed ones.
 func (c *core) lasting() uint64 {
 	index := c.log.Last().Index
 	for _, m := range c.backlog {
+		if !raft.IsEmptySnap(m.GetSnapshot()) {
+			return c.log.Committed()
+		}
 		if entries := m.GetEntries(); len(entries) > 0 {
 			index = min(index, entries[0].GetIndex()-1)
 		}
