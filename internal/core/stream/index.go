@@ -24,7 +24,7 @@ type block struct {
 	handle uint64 // of the first entry added
 	gone   int    // number of deleted entries
 	top    ID     // of the last entry added, which may be gone
-	spots  []spot // never empty
+	spots  []spot // never empty; entries of the array do not change, because clones share it
 }
 
 // spot is one entry: its time and handle relative to those of the block, and its sequence number.
@@ -126,8 +126,16 @@ func (x *index) remove(from, to queue.Handle) (last ID, n int) {
 		last = b.id(j - 1)
 		n += j - i
 		b.gone += j - i
-		b.spots = slices.Delete(b.spots, i, j)
-		if i < len(b.spots) {
+		end := j == len(b.spots)
+		switch {
+		case end:
+			b.spots = b.spots[:i:i]
+		case i == 0:
+			b.spots = b.spots[j:]
+		default:
+			b.spots = slices.Concat(b.spots[:i], b.spots[j:])
+		}
+		if !end {
 			break // later entries are beyond to
 		}
 	}
@@ -192,10 +200,11 @@ func (x *index) descend(from ID, fn func(ID, queue.Handle) bool) {
 	}
 }
 
+// clone copies the blocks. Another goroutine may read the copies.
 func (x *index) clone() []block {
 	out := make([]block, len(x.blocks))
 	for k, b := range x.blocks {
-		out[k] = block{ms: b.ms, handle: b.handle, spots: slices.Clone(b.spots)}
+		out[k] = block{ms: b.ms, handle: b.handle, spots: b.spots}
 	}
 	return out
 }

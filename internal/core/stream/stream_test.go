@@ -57,7 +57,7 @@ func (n *naive) compare(t *testing.T, s *Stream, rng *rand.Rand) {
 }
 
 // TestEntriesTwin compares the entries with a slice: they are added, with jumps larger than a block
-// allows, deleted, trimmed, and restored from a snapshot.
+// allows, deleted, trimmed, and restored from a snapshot. What was frozen does not change.
 func TestEntriesTwin(t *testing.T) {
 	for seed := range uint64(20) {
 		rng := rand.New(rand.NewPCG(seed, 1))
@@ -65,6 +65,7 @@ func TestEntriesTwin(t *testing.T) {
 		var n naive
 		var h queue.Handle
 		var deleted ID
+		frozen, content := s.Freeze(), s.AppendTo(nil)
 		for range 600 {
 			switch rng.IntN(10) {
 			default:
@@ -116,6 +117,11 @@ func TestEntriesTwin(t *testing.T) {
 					t.Fatalf("seed %d: another hash after a snapshot", seed)
 				}
 				s = again
+			case 6:
+				if !bytes.Equal(frozen.AppendTo(nil), content) {
+					t.Fatalf("seed %d: a frozen stream has changed", seed)
+				}
+				frozen, content = s.Freeze(), s.AppendTo(nil)
 			}
 			n.compare(t, &s, rng)
 			if s.MaxDeleted() != deleted {
