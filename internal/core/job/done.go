@@ -13,7 +13,7 @@ type Done struct {
 	First    int64  // unix ms of the first enqueue, 0: unknown
 	Logged   bool   // it survives a restart
 	Number   uint64 // its position in the order in which ids were remembered, since the start
-	at       int    // index in byUntil + 1; 0: added by Mention
+	at       int    // index in byUntil + 1; 0: added by Mention, or forgotten
 }
 
 // maxMentioned is how many ids without a time are kept. They only show for a while what happened to

@@ -67,17 +67,18 @@ func (b *Ledger) AppendTo(dst []byte) []byte {
 	for _, l := range leases {
 		dst = codec.AppendUvarints(dst, uint64(l.Handle), l.Number, uint64(l.Until))
 	}
-	var ids []*Done
+	n := 0
 	for _, d := range b.byUntil {
 		if d.Logged {
-			ids = append(ids, d)
+			n++
 		}
 	}
-	slices.SortFunc(ids, func(x, y *Done) int { return cmp.Compare(x.Number, y.Number) })
-	dst = binary.AppendUvarint(dst, uint64(len(ids)))
-	for _, d := range ids {
-		dst = codec.AppendUvarints(dst, uint64(d.Until), uint64(d.Attempts), uint64(d.First))
-		dst = codec.AppendPrefixed(dst, d.ID)
+	dst = binary.AppendUvarint(dst, uint64(n))
+	for _, d := range b.order {
+		if d.Logged && d.at > 0 {
+			dst = codec.AppendUvarints(dst, uint64(d.Until), uint64(d.Attempts), uint64(d.First))
+			dst = codec.AppendPrefixed(dst, d.ID)
+		}
 	}
 	return dst
 }
