@@ -92,10 +92,10 @@ func (d *directory) OnSettle(at shard.Context, h queue.Handle, n int) {
 }
 
 // OnRest implements shard.Feature: it keeps the index small when messages go and none arrive.
-func (d *directory) OnRest(at shard.Context) {
+func (d *directory) OnRest(at shard.Context) (more bool) {
 	st := at.Deliveries()
 	live := st.Ready() + st.Unacked() + st.Scheduled() + st.Blocked()
-	d.index = d.index.Tidied(live, goneFrom(at))
+	return d.index.Tidy(live, goneFrom(at))
 }
 
 // Hidden implements shard.Feature.

@@ -16,8 +16,9 @@ type Feature interface {
 	OnPublish(at Context, h queue.Handle, env message.Envelope, due int64)
 	// OnSettle reports that n contiguous messages, or some of them, are gone.
 	OnSettle(at Context, h queue.Handle, n int)
-	// OnRest is called when the shard has finished its work on a queue that changed.
-	OnRest(at Context)
+	// OnRest is called when the shard has finished its work on a queue that changed. If it returns
+	// true, it is called again soon.
+	OnRest(at Context) (more bool)
 	// Hidden returns the number of scheduled messages that are not shown: those of HeldBack.
 	Hidden(at Context) int
 }

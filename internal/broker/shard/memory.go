@@ -14,12 +14,11 @@ const (
 // boundMemory packs what the queue holds beyond its share. Transient messages have no copy on disk
 // and move to the scratch log only under memory pressure.
 func (sh *Shard) boundMemory(q *Queue) {
-	hot := q.state.HotBytes()
-	sh.count(q, hot)
+	sh.count(q, q.state.HotBytes())
 	used, limit := sh.set.Memory.Load(), sh.set.MemoryLimit
 	keep := min(hotBytesCalm, limit/8)
 	var spill func(*queue.Item) (uint64, uint32, bool)
-	if used > limit/2 {
+	if used > limit/2 || q.packing.More() {
 		keep = min(hotBytesTight, limit/64, limit/4/(sh.set.Catalog.QueueCount()+1))
 		if sh.bodies.Usable() {
 			spill = func(it *queue.Item) (index uint64, sub uint32, ok bool) {
@@ -28,17 +27,11 @@ func (sh *Shard) boundMemory(q *Queue) {
 			}
 		}
 	}
-	// Packing a little at a time would look at the same chunks repeatedly, and what could not be
-	// packed before cannot be packed now.
-	if hot <= keep+keep/4 || q.cooledTo == keep && hot <= q.cooled+q.cooled/4 {
-		return
-	}
-	q.state.Cool(sh.set.Store.Written(sh.ID), keep, spill)
-	if spill != nil {
+	if q.packing.Due(q.state, keep) {
+		q.packing.Pack(q.state, sh.set.Store.Written(sh.ID), keep, spill)
 		sh.bodies.Propose()
+		sh.count(q, q.state.HotBytes())
 	}
-	q.cooledTo, q.cooled = keep, q.state.HotBytes()
-	sh.count(q, q.cooled)
 }
 
 // Pack packs the queues that hold more than their shares, in a shard that does not run.
@@ -54,7 +47,7 @@ func (sh *Shard) Relieve() {
 	share := sh.set.MemoryLimit / 4 / (sh.set.Catalog.QueueCount() + 1)
 	for _, q := range sh.queues {
 		if q.hot > share {
-			q.cooledTo = 0 // messages that were not yet written last time may be now
+			q.packing = queue.Packing{} // messages that were not yet written last time may be now
 			sh.mark(q)
 		}
 	}

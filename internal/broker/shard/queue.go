@@ -59,8 +59,7 @@ type Queue struct {
 	expiring    bool  // it is being deleted because it is unused
 	shrinking   bool  // it exceeds its limit, and stopped dropping for a while
 	hot         int64 // memory held, as last counted
-	cooledTo    int64 // the share when messages were last packed, and
-	cooled      int64 // what remained in memory
+	packing     queue.Packing
 
 	dead *deadletter.Backlog // nil: no dead letter waits here
 

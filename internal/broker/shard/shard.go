@@ -278,18 +278,19 @@ func (sh *Shard) attend(q *Queue) {
 		sh.retain(q)
 	}
 	sh.expire(q) // messages with a TTL of 0 were for consumers with room
+	more := false
 	if q.after != nil {
 		sh.dropHead(q) // blocked messages may be ready now
-		q.after.Graph().Tidy()
+		more = q.after.Graph().Tidy()
 	}
 	if f := q.feature.Load(); f != nil {
-		f.OnRest(Context{sh, q})
+		more = f.OnRest(Context{sh, q}) || more
 	}
-	sh.setTimer(q)
+	sh.boundMemory(q)
+	sh.setTimer(q, more)
 	if q.buffer != nil {
 		sh.attendBuffer(q)
 	}
-	sh.boundMemory(q)
 	q.pace.Update(q.counts.Published, q.counts.HandedOut(), q.hot, q.consumers.Len() > 0 && !q.Declared.Stream)
 }
 

@@ -44,8 +44,8 @@ const (
 	DeadRetry    = 5 // ms until a queue that had to stop is visited again
 )
 
-// setTimer sets the time of the queue's next event.
-func (sh *Shard) setTimer(q *Queue) {
+// setTimer sets the time of the queue's next event: soon if more remains to be tidied.
+func (sh *Shard) setTimer(q *Queue, more bool) {
 	at := q.state.NextEvent()
 	if q.dead != nil {
 		at = min(at, q.dead.At())
@@ -56,10 +56,10 @@ func (sh *Shard) setTimer(q *Queue) {
 	if q.Declared.Stream {
 		at = min(at, q.content.Stream.NextPast(q.Policy().MaxAge))
 	}
-	if q.shrinking {
+	if q.shrinking || q.packing.More() || more {
 		at = sh.now
 	}
-	if at <= sh.now { // it stopped early: too many dead letters are in transit
+	if at <= sh.now { // it stopped early, for example because too many dead letters are in transit
 		at = sh.now + DeadRetry
 	}
 	if at2, ok := q.expiry(); ok {

@@ -166,16 +166,17 @@ func (m *Member) Went(h queue.Handle, n, live int) {
 	g.untangle()
 }
 
-// Tidy keeps the index of ids small if messages are removed and none arrive.
-func (g *Graph) Tidy() {
+// Tidy keeps the index of ids small if messages are removed and none arrive. It reports whether it
+// has more to do.
+func (g *Graph) Tidy() (more bool) {
 	if invariants.Enabled {
 		g.check()
 	}
 	if g.live == 0 && g.ids.Room() > idindex.Slack {
 		g.clear()
-		return
+		return false
 	}
-	g.ids = g.ids.Tidied(g.live, g.forget)
+	return g.ids.Tidy(g.live, g.forget)
 }
 
 // clear removes all entries.

@@ -2,7 +2,7 @@
 //
 // An Index has an entry for each message that was added. It is not told when a message is removed:
 // the caller reports whether the message of an entry is gone. Entries of gone messages are freed a
-// few at a time as others are added (Clean), or many together once many have accumulated (Tidied).
+// few at a time as others are added (Clean), or once many have accumulated (Tidy).
 //
 // Invariants:
 //

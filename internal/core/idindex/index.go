@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
+	"math"
 
 	"fiveways.dev/fiveways/internal/core/queue"
 )
@@ -22,13 +23,19 @@ func SumOf(id []byte) Sum {
 func (s Sum) Compare(o Sum) int { return bytes.Compare(s[:], o[:]) }
 
 // Index is a linear-hashing table with 32 bytes and a bucket of 4 bytes for each message. It grows
-// by one bucket at a time, so no publish waits for a large copy.
+// by one bucket at a time and shrinks by a few, so no client waits for a large copy.
 //
-// Invariant: the entries of one id in a bucket are in order of age, youngest first.
+// Invariants:
+//
+//   - The entries of one id in a bucket are in order of age, youngest first.
+//   - Unused entries at low and above are not in the list of reusable entries.
+//   - low ≤ limit ≤ made. If limit < made, the index shrinks: no new entry is at limit or above.
 type Index struct {
 	pages   [][]Entry  // entry e is pages[e/entryPage][e%entryPage]; entry 0 is unused
-	made    uint32     // entries ever used, including entry 0
+	made    uint32     // entries that the memory has held, including entry 0
 	free    uint32     // list of reusable entries
+	low     uint32     // where the search for other unused entries goes on
+	limit   uint32     // entries at limit and above are moved below it, to free their memory
 	used    int        // entries in buckets
 	buckets [][]uint32 // bucket i is buckets[i/bucketPage][i%bucketPage]: its youngest entry, 0 if it is empty
 	n       uint32     // number of buckets
@@ -39,11 +46,13 @@ type Index struct {
 // Entry is one message.
 type Entry struct {
 	Handle queue.Handle
-	Slot   uint32 // identifies the queue
+	Slot   uint32 // identifies the queue; noSlot: the entry is unused
 
 	sum  Sum
 	next uint32 // in the bucket, or in the list of reusable entries
 }
+
+const noSlot = math.MaxUint32
 
 const (
 	entryPage  = 256
@@ -52,7 +61,7 @@ const (
 
 // New returns an empty index.
 func New() *Index {
-	x := &Index{made: 1, n: 1, half: 1}
+	x := &Index{made: 1, low: 1, limit: 1, n: 1, half: 1}
 	x.buckets = [][]uint32{make([]uint32, bucketPage)}
 	return x
 }
@@ -73,21 +82,46 @@ func (x *Index) place(sum *Sum) uint32 {
 
 // Add adds a message as the youngest.
 func (x *Index) Add(sum Sum, slot uint32, h queue.Handle) {
-	e := x.free
-	if e != 0 {
-		x.free = x.Entry(e).next
-	} else {
-		e = x.made
-		x.made++
-		if int(e/entryPage) == len(x.pages) {
-			x.pages = append(x.pages, make([]Entry, entryPage))
-		}
-	}
+	e := x.take()
 	link := x.bucket(x.place(&sum))
 	*x.Entry(e) = Entry{Handle: h, Slot: slot, sum: sum, next: *link}
 	*link = e
 	if x.used++; x.used > int(x.n) {
 		x.split()
+	}
+}
+
+// take returns the number of an unused entry, below limit if there is one.
+func (x *Index) take() uint32 {
+	if e := x.free; e != 0 {
+		x.free = x.Entry(e).next
+		return e
+	}
+	for x.low < x.made {
+		if x.low == x.limit {
+			x.limit = min(x.limit+entryPage, x.made)
+		}
+		e := x.low
+		x.low++
+		if x.Entry(e).Slot == noSlot {
+			return e
+		}
+	}
+	e := x.made
+	if int(e/entryPage) == len(x.pages) {
+		x.pages = append(x.pages, make([]Entry, entryPage))
+	}
+	x.made++
+	x.low, x.limit = x.made, x.made
+	return e
+}
+
+// release makes an entry unused that is no longer in a bucket.
+func (x *Index) release(e uint32) {
+	en := x.Entry(e)
+	en.Slot = noSlot
+	if e < x.low {
+		en.next, x.free = x.free, e
 	}
 }
 
@@ -131,43 +165,63 @@ func (x *Index) match(e uint32, sum *Sum) uint32 {
 	return e
 }
 
+// merge moves the entries of the last bucket into another one and frees it.
+func (x *Index) merge() {
+	if x.n == x.half {
+		x.half /= 2
+	}
+	x.n--
+	link := x.bucket(x.n - x.half)
+	for *link != 0 {
+		link = &x.Entry(*link).next
+	}
+	*link = *x.bucket(x.n)
+	if page := x.n / bucketPage; x.n%bucketPage == 0 {
+		x.buckets[page] = nil
+		x.buckets = x.buckets[:page]
+	}
+}
+
 // Clean visits n buckets and frees the entries for which gone returns true.
 func (x *Index) Clean(n int, gone func(*Entry) bool) {
 	for range n {
 		if x.sweep >= x.n {
 			x.sweep = 0
+			x.cut()
 		}
 		link := x.bucket(x.sweep)
 		x.sweep++
 		for e := *link; e != 0; e = *link {
 			en := x.Entry(e)
-			if !gone(en) {
-				link = &en.next
+			if gone(en) {
+				*link = en.next
+				x.release(e)
+				x.used--
 				continue
 			}
-			*link = en.next
-			en.next, x.free = x.free, e
-			x.used--
+			if e >= x.limit {
+				to := x.take()
+				*x.Entry(to) = *en
+				*link = to
+				x.release(e)
+				en = x.Entry(to)
+			}
+			link = &en.next
 		}
 	}
 }
 
-// rebuilt returns a table without the entries for which gone returns true, no larger than needed.
-func (x *Index) rebuilt(gone func(*Entry) bool) *Index {
-	small := New()
-	var list []*Entry
-	for i := range x.n {
-		list = list[:0]
-		for e := *x.bucket(i); e != 0; e = x.Entry(e).next {
-			if en := x.Entry(e); !gone(en) {
-				list = append(list, en)
-			}
-		}
-		for j := len(list) - 1; j >= 0; j-- { // the youngest last
-			small.Add(list[j].sum, list[j].Slot, list[j].Handle)
-		}
-	}
-	return small
+// shrink begins to move entries: once Clean has visited all buckets, the memory at limit and above
+// can be freed.
+func (x *Index) shrink(limit int) {
+	x.free, x.low, x.limit, x.sweep = 0, 1, uint32(limit), 0
+}
+
+// cut frees the memory at limit and above.
+func (x *Index) cut() {
+	pages := (int(x.limit) + entryPage - 1) / entryPage
+	clear(x.pages[pages:])
+	x.pages, x.made = x.pages[:pages], x.limit
 }
 
 // Len returns the number of entries, including those of messages that are gone.
@@ -176,22 +230,28 @@ func (x *Index) Len() int { return x.used }
 // Room returns how many entries the memory can hold.
 func (x *Index) Room() int { return len(x.pages) * entryPage }
 
-// Entries of gone messages may outnumber live ones by at most Slack.
+// Entries of gone messages may outnumber live ones by at most twice Slack.
 const (
-	Slack     = 1024
-	cleanLook = 1024 // buckets
+	Slack    = 512
+	tidyStep = 1024 // buckets
 )
 
-// Tidied keeps the index small if messages are removed and none arrive. If many entries are gone,
-// it frees some of them. It returns a new index if this one has room for far more than the live
-// messages need.
-func (x *Index) Tidied(live int, gone func(*Entry) bool) *Index {
+// Tidy keeps the index small if messages are removed and none arrive: it frees entries of gone
+// messages if there are many, and memory if there is far more than the live messages need. Each
+// call does a part of the work, and reports whether more is left.
+func (x *Index) Tidy(live int, gone func(*Entry) bool) (more bool) {
+	enough := 2 * (live + Slack)
 	switch {
-	case int(x.made) <= Slack:
-	case int(x.made) > 8*(live+Slack):
-		return x.rebuilt(gone)
-	case x.used > 2*live+Slack:
-		x.Clean(cleanLook, gone)
+	case x.limit < x.made || x.used > enough:
+		x.Clean(tidyStep, gone)
+	case int(x.made) > 4*enough:
+		x.shrink(enough)
+	case int(x.n) > 2*enough:
+		for range tidyStep {
+			x.merge()
+		}
+	default:
+		return false
 	}
-	return x
+	return true
 }
