@@ -20,9 +20,10 @@ type etcdServer struct {
 }
 
 // newEtcd creates the store, which the broker fills when it opens. It returns nil if the protocol
-// is off.
+// is off. A node of a cluster keeps the store nevertheless: other nodes may serve the protocol, and
+// without the store the log could never free the entries of its keys.
 func newEtcd(cfg config.Config, log *slog.Logger) *etcdServer {
-	if cfg.Etcd == config.Off {
+	if cfg.Etcd == config.Off && cfg.ClusterListen == config.Off {
 		return nil
 	}
 	place, err := filepath.Abs(cfg.Data)

@@ -12,6 +12,7 @@ import (
 	"go.uber.org/zap"
 
 	"fiveways.dev/fiveways/internal/config"
+	"fiveways.dev/fiveways/internal/statemachine"
 )
 
 // serveOn starts a server on a folder with the etcd API on a free port, or without it.
@@ -94,4 +95,21 @@ func keysWork(t *testing.T) bool {
 	var stacks bytes.Buffer
 	must(t, pprof.Lookup("goroutine").WriteTo(&stacks, 1))
 	return bytes.Contains(stacks.Bytes(), []byte("mvcc.(*watchableStore).syncWatchersLoop"))
+}
+
+// A node of a cluster keeps the keys of the other nodes even if its own API is off: only then can
+// it write a checkpoint of them, and free segments of the log.
+func TestKeysOfOtherNodes(t *testing.T) {
+	for _, c := range []struct {
+		etcd, cluster string
+		keeps         bool
+	}{{config.Off, config.Off, false}, {config.Off, "127.0.0.1:0", true}, {"127.0.0.1:0", config.Off, true}} {
+		cfg := config.Default()
+		cfg.Data, cfg.Etcd, cfg.ClusterListen = t.TempDir(), c.etcd, c.cluster
+		m := newMachines(cfg, slog.New(slog.DiscardHandler))
+		if _, keeps := m.byShard()[statemachine.Keys]; keeps != c.keeps {
+			t.Errorf("etcd %s, cluster_listen %s: keeps the keys: %t", c.etcd, c.cluster, keeps)
+		}
+		must(t, m.close())
+	}
 }
