@@ -74,15 +74,16 @@ func NewEngine(o Options) (*Engine, error) {
 
 // restore makes the engine a follower.
 func (e *Engine) restore() error {
-	e.o.Store.Raft().Uncount()
-	r, err := broker.OpenReplica(e.o.Store, e.o.FS, e.o.Dir, e.o.Broker())
-	if err != nil {
-		return err
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.replica = r
-	return nil
+	return e.o.Store.Raft().Restore(func() error {
+		r, err := broker.OpenReplica(e.o.Store, e.o.FS, e.o.Dir, e.o.Broker())
+		if err != nil {
+			return err
+		}
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.replica = r
+		return nil
+	})
 }
 
 // fail stops the engine for good.

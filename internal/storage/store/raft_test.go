@@ -407,6 +407,43 @@ func TestReplayDuringRewind(t *testing.T) {
 	}
 }
 
+// TestRestoreIsOneCut checks that a restore replays all shards up to the same entry, even if more
+// is written and committed meanwhile.
+func TestRestoreIsOneCut(t *testing.T) {
+	mem := vfs.NewMem()
+	mustFound(t, mem)
+	s := openReplica(t, mem)
+	defer closeStore(t, s)
+	replayed := func() (last uint64) {
+		t.Helper()
+		err := s.Replay(1, 0, func(index uint64, _ uint32, _ []byte) error {
+			last = index
+			return nil
+		})
+		if err != nil || last != s.ReplayEnd(1) {
+			t.Fatalf("replayed up to entry %d, it should end at %d: %v", last, s.ReplayEnd(1), err)
+		}
+		return last
+	}
+	mustAppend(t, s, raftBatch(2, 2, 1))
+	mustAppend(t, s, raftBatch(3, 2, 2))
+	s.Raft().Commit(2)
+	err := s.Raft().Restore(func() error {
+		mustAppend(t, s, raftBatch(4, 2, 3))
+		s.Raft().Commit(4)
+		if last := replayed(); last != 1 {
+			t.Errorf("the restore goes up to entry %d", last)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if last := replayed(); last != 3 {
+		t.Errorf("after the restore, replay goes up to entry %d", last)
+	}
+}
+
 // TestReferencesOfReplica checks that the references of an entry count once, whether its sender
 // applied it or it is applied on commit, and that those of cut entries do not count.
 func TestReferencesOfReplica(t *testing.T) {
@@ -432,10 +469,15 @@ func TestReferencesOfReplica(t *testing.T) {
 	mustAppend(t, s, own)
 	mustAppend(t, s, raftBatch(5, 2, 4))
 	live("with a tail", 3)
-	s.Raft().Uncount()
-	live("uncounted", 0)
-	s.Retain(1, 1, 1)
-	s.Retain(1, 2, 1)
+	err := s.Raft().Restore(func() error {
+		live("uncounted", 0)
+		s.Retain(1, 1, 1)
+		s.Retain(1, 2, 1)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err := s.Raft().Rewind(5); err != nil {
 		t.Fatal(err)
 	}

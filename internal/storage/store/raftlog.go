@@ -42,8 +42,9 @@ type RaftLog struct {
 	known uint64    // terms covers the entries from this index on
 	marks int64     // offset after the last mark, in the last segment
 	waits []commitWait
-	grows sync.Cond // with Store.mu: an entry was appended, or none will be (lost, closed)
-	lost  bool      // a leadership has ended and no other has begun: nothing waits for a commit
+	grows sync.Cond         // with Store.mu: an entry was appended, or none will be (lost, closed)
+	lost  bool              // a leadership has ended and no other has begun: nothing waits for a commit
+	ends  map[uint32]uint64 // of Replay during a restore, by shard; nil: there is none
 }
 
 // tailEntry is an entry that may still be cut.
@@ -189,18 +190,29 @@ func appliedRefs(e *RaftEntry) (n int64) {
 	return n
 }
 
-// Uncount forgets all counted references. The caller then restores the state again and counts those
-// it holds.
-func (r *RaftLog) Uncount() {
+// Restore calls fn, which restores the state. Meanwhile Replay and ReplayEnd end for all shards
+// with the same entry of the log, whatever is written and committed. All counted references are
+// forgotten: fn counts those that the state holds.
+func (r *RaftLog) Restore(fn func() error) error {
 	s := r.s
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	for _, seg := range s.segments {
 		seg.live, seg.dead = 0, 0
 	}
 	for i := range r.tail {
 		r.tail[i].refs = 0
 	}
+	ends := map[uint32]uint64{}
+	for id := range s.shards {
+		ends[id] = s.replayEnd(id)
+	}
+	r.ends = ends
+	s.mu.Unlock()
+	err := fn()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r.ends = nil
+	return err
 }
 
 func shardRanges(batch []Entry) (out []shardRange) {
@@ -289,13 +301,8 @@ func (r *RaftLog) Committed() uint64 {
 	return r.committed
 }
 
-// ReplayEnd returns the index up to which Store.Replay goes now: committed and written on this
-// node.
-func (r *RaftLog) ReplayEnd() uint64 {
-	r.s.mu.Lock()
-	defer r.s.mu.Unlock()
-	return min(r.committed, r.s.shard(wal.RaftShard).written)
-}
+// ReplayEnd returns the index up to which Store.Replay goes now: committed and written here.
+func (r *RaftLog) ReplayEnd() uint64 { return r.s.ReplayEnd(wal.RaftShard) }
 
 // First returns the first index that the log is sure to hold, which may be that of the next entry.
 func (r *RaftLog) First() uint64 {

@@ -24,31 +24,33 @@ func (s *Store) Replay(shard uint32, after uint64, fn func(index uint64, sub uin
 	}
 }
 
-// ReplayEnd returns the index up to which Replay goes now: in a replica, that of the last committed
-// entry.
+// ReplayEnd returns the index up to which Replay goes now.
 func (s *Store) ReplayEnd(shard uint32) uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return s.replayEnd(shard)
+}
+
+// replayEnd is called with mu held.
+func (s *Store) replayEnd(shard uint32) uint64 {
 	l := s.shards[shard]
 	switch {
 	case l == nil:
 		return 0
-	case s.raft != nil:
-		return min(l.written, l.committed)
+	case s.raft == nil:
+		return l.written
+	case s.raft.ends != nil:
+		return s.raft.ends[shard]
 	}
-	return l.last
+	return min(l.written, l.committed)
 }
 
 // replay replays the entries from next on and returns the index after the last one replayed.
 func (s *Store) replay(shard uint32, next uint64, fn func(uint64, uint32, []byte) error) (uint64, error) {
 	s.mu.Lock()
 	var spans []span
-	last := uint64(0)
+	last := s.replayEnd(shard)
 	if l := s.shards[shard]; l != nil {
-		last = l.written
-		if s.raft != nil {
-			last = min(last, l.committed)
-		}
 		for _, sp := range l.spans {
 			if next <= last && sp.last >= next && sp.first <= last {
 				spans = append(spans, sp)

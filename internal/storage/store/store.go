@@ -122,20 +122,19 @@ func (s *Store) Pending() int64 {
 
 // Written returns the highest index of a shard handed to the kernel. Entries up to it can be read.
 func (s *Store) Written(shard uint32) uint64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if l := s.shards[shard]; l != nil {
-		return l.written
-	}
-	return 0
+	return s.index(shard, func(l *shardLog) uint64 { return l.written })
 }
 
 // Last returns the highest index of a shard appended or found on disk. The next entry follows it.
 func (s *Store) Last(shard uint32) uint64 {
+	return s.index(shard, func(l *shardLog) uint64 { return l.last })
+}
+
+func (s *Store) index(shard uint32, of func(*shardLog) uint64) uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if l := s.shards[shard]; l != nil {
-		return l.last
+		return of(l)
 	}
 	return 0
 }
