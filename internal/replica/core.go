@@ -118,7 +118,8 @@ type core struct {
 	transfer uint64 // tick of the last attempt to transfer the leadership
 	snap     snapshots
 	keep     int64 // bytes of the log that are kept for a slow follower
-	sparing  bool  // an entry of spare has been proposed
+	holds    map[uint64]hold
+	sparing  bool // an entry of spare has been proposed
 
 	counts Counts
 }
@@ -624,7 +625,7 @@ func (c *core) saveMembers() error {
 
 // lose ends this node's leadership.
 func (c *core) lose() {
-	c.leadTerm = 0
+	c.leadTerm, c.holds = 0, nil
 	c.dropSnapshot()
 	if c.leading != nil {
 		c.leading.end()

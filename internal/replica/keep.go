@@ -2,6 +2,7 @@ package replica
 
 import (
 	"errors"
+	"math"
 
 	"go.etcd.io/raft/v3"
 	"go.etcd.io/raft/v3/tracker"
@@ -14,23 +15,40 @@ const (
 	defaultKeep = 1 << 30
 	// keepTicks is how often the leader checks which entries are needed.
 	keepTicks = 10
+	// holdTicks is how long the log is kept for a node that has a snapshot and makes no progress.
+	holdTicks = 600
 )
 
+// hold keeps the log for a node from its snapshot on: without the entries that follow, it would
+// need another snapshot, under load again and again.
+type hold struct {
+	snapshot uint64 // its last entry
+	match    uint64 // the node's progress, as last seen
+	until    int    // tick
+}
+
 // spare makes all replicas drop whole segments of the log that no live node needs, and everything
-// more than c.keep bytes back. The leader decides, because it knows the progress of the others. The
-// decision is logged, because any node may become leader and must then have the entries that others
-// need.
+// more than c.keep bytes back unless a node needs it after a snapshot. The leader decides, because
+// it knows the progress of the others. The decision is logged, because any node may become leader
+// and must then have the entries that others need.
 func (c *core) spare() {
 	if c.leading == nil || c.sparing || c.ticks%keepTicks != 0 {
 		return
 	}
-	low := c.applied
+	low, most := c.applied, c.keep
+	if c.snap.pinned != 0 {
+		low, most = min(low, c.snap.pinned), math.MaxInt64
+	}
 	c.raw.WithProgress(func(id uint64, _ raft.ProgressType, pr tracker.Progress) {
-		if id != c.self && pr.RecentActive {
+		switch from, held := c.held(id, pr.Match); {
+		case id == c.self:
+		case held:
+			low, most = min(low, from), math.MaxInt64
+		case pr.RecentActive:
 			low = min(low, c.needs(pr))
 		}
 	})
-	index := min(c.log.Spare(low, c.keep), c.applied)
+	index := min(c.log.Spare(low, most), c.applied)
 	if index < c.log.First() {
 		return
 	}
@@ -38,15 +56,38 @@ func (c *core) spare() {
 	c.proposeOwn(encodeKeep(index), func(error) { c.sparing = false })
 }
 
-// needs returns the entry after which a node needs the log.
-func (c *core) needs(pr tracker.Progress) uint64 {
-	switch {
-	case pr.Match+1 >= c.log.First():
-		return pr.Match
-	case c.snap.pinned != 0: // it needs a snapshot, and will get this one
-		return c.snap.pinned
+// hold begins to hold the log for a node that has a snapshot up to an entry.
+func (c *core) hold(id, snapshot uint64) {
+	if c.holds == nil {
+		c.holds = map[uint64]hold{}
 	}
-	return c.applied
+	c.holds[id] = hold{snapshot: snapshot, until: c.ticks + holdTicks}
+}
+
+// held returns the entry after which the log is held for a node. It is no longer held once the node
+// lacks only what is kept for any node, or makes no progress.
+func (c *core) held(id, match uint64) (from uint64, held bool) {
+	h, held := c.holds[id]
+	if !held {
+		return 0, false
+	}
+	if match > h.match {
+		h.match, h.until = match, c.ticks+holdTicks
+		c.holds[id] = h
+	}
+	if match >= h.snapshot && c.log.Spare(match, c.keep) <= match || c.ticks > h.until {
+		delete(c.holds, id)
+		return 0, false
+	}
+	return max(h.snapshot, match), true
+}
+
+// needs returns the entry after which a live node needs the log.
+func (c *core) needs(pr tracker.Progress) uint64 {
+	if pr.Match+1 >= c.log.First() {
+		return pr.Match
+	}
+	return c.applied // it needs a snapshot
 }
 
 // letGo carries out a decision of spare, on every replica.

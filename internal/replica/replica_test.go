@@ -537,6 +537,55 @@ func TestJoin(t *testing.T) {
 	})
 }
 
+// TestJoinUnderLoad checks that a node that has got a snapshot needs no other one, however much is
+// written before it has opened it and caught up. Only then the log becomes short again.
+func TestJoinUnderLoad(t *testing.T) {
+	bubble(t, 3, func(t *testing.T, tm *team) {
+		leader := tm.leader(-1)
+		m, r := tm.machines[leader], tm.replicas[leader]
+		log := tm.stores[leader].Raft()
+		put := func(entries int) {
+			t.Helper()
+			for range entries {
+				if err := <-m.put(strings.Repeat("x", 100)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			tm.pass(3 * time.Second)
+		}
+		put(100)
+		behind := (leader + 1) % 3
+		tm.isolate(behind, true)
+		put(2 * teamKeep / 200)
+		tm.isolate(behind, false)
+		returned := tm.replicas[behind]
+		<-returned.Done()
+		if err := returned.Err(); !errors.Is(err, ErrInstalled) {
+			t.Fatal(err)
+		}
+		const more = 4 * teamKeep / 200
+		put(more)
+		if kept := log.Last().Index + 1 - log.First(); kept < more {
+			t.Fatalf("%d entries are kept for a node that lacks %d", kept, more)
+		}
+		if err := tm.stores[behind].Close(); err != nil {
+			t.Fatal(err)
+		}
+		tm.start(behind)
+		tm.pass(5 * time.Second)
+		if n := r.Status().Counts; n.SnapshotsSent != 1 || n.SnapshotsFailed != 0 {
+			t.Fatalf("%+v", n)
+		}
+		if got := tm.machines[behind].seen; !slices.Equal(got, m.seen) {
+			t.Fatalf("the node that has returned has %d entries, the leader %d", len(got), len(m.seen))
+		}
+		put(100)
+		if kept := log.Last().Index + 1 - log.First(); kept*200 > teamKeep {
+			t.Fatalf("%d entries are kept after the node has caught up", kept)
+		}
+	})
+}
+
 // TestKeepLog checks that the log is kept for a slow follower, up to a bound, and not for a
 // follower that is down.
 func TestKeepLog(t *testing.T) {
@@ -569,9 +618,8 @@ func TestKeepLog(t *testing.T) {
 		}
 		release()
 		release = func() {}
-		tm.pass(5 * time.Second)
 		tm.isolate(behind, true)
-		tm.pass(2 * time.Second)
+		tm.pass(holdTicks * TickInterval) // it has got a snapshot
 		if kept := put(100); kept > 2*segment {
 			t.Fatalf("%d entries are kept for a node that is down", kept)
 		}

@@ -289,6 +289,7 @@ func (c *core) sendSnapshot(m *pb.Message) {
 
 // sent handles the outcome of sending a snapshot.
 func (c *core) sent(to uint64, err error) {
+	last := c.snap.pinned
 	c.snap.sending, c.snap.pinned = false, 0
 	if c.failed != nil {
 		return
@@ -300,6 +301,9 @@ func (c *core) sent(to uint64, err error) {
 		c.logger.Warn("replica: a snapshot did not arrive", "to", to, "err", err)
 	} else {
 		c.counts.SnapshotsSent++
+		if c.leadTerm != 0 {
+			c.hold(to, last)
+		}
 	}
 	c.raw.ReportSnapshot(to, status)
 }
