@@ -47,7 +47,7 @@ func (t *Tx) add(sh *shard.Shard, o shard.Op) {
 	}
 	ops := t.s.committing.spare
 	t.s.committing.spare = nil
-	t.parts = append(t.parts, txPart{shard: sh, most: t.s.b.groupBytes, ops: append(ops, o), bytes: int64(len(o.Env))})
+	t.parts = append(t.parts, txPart{shard: sh, ops: append(ops, o), bytes: int64(len(o.Env))})
 }
 
 // Publish adds a message. Its Confirm is ignored.
@@ -158,14 +158,19 @@ func (t *Tx) Commit() error {
 	if err := t.AwaitRoom(); err != nil {
 		return err
 	}
+	left := s.b.groupBytes - int(t.bytes())
 	switch {
 	case len(t.parts)+len(t.piggybacks) == 0:
 		return s.AwaitRemovals() // the message to publish reaches no queue
-	case t.bytes() > int64(s.b.groupBytes):
+	case left < 0:
 		return &failure.Error{Err: failure.ErrTooLarge, Kind: "transaction"}
 	case len(t.parts) == 0:
 		return t.piggybacks.record(s.b)
-	case len(t.parts) == 1 && len(t.piggybacks) == 0:
+	}
+	for i := range t.parts {
+		t.parts[i].most = left
+	}
+	if len(t.parts) == 1 && len(t.piggybacks) == 0 {
 		err := s.committing.commit(s, &t.parts[0])
 		if err == nil {
 			t.parts = nil

@@ -659,8 +659,9 @@ func (c *core) submit(p proposal) {
 	switch {
 	case c.failed != nil || c.leading != p.log:
 		p.done(ErrNotLeader)
-	case groupData(p.group) > MaxGroupBytes:
-		p.done(ErrTooLarge)
+	case groupData(p.group) > MaxGroupBytes: // the machine has applied what the log cannot take
+		p.done(store.ErrLost)
+		c.fail(ErrTooLarge)
 	case p.read:
 		c.ask([]func(error){p.done})
 	case p.group == nil && p.own == nil && len(c.waiting) == 0:

@@ -15,15 +15,15 @@ var (
 	ErrNotLeader = errors.New("replica: not the leader")
 	// ErrBusy means that the members cannot be changed now. Nothing was done.
 	ErrBusy = errors.New("replica: another change of the members is in progress; try again")
-	// ErrTooLarge means that a group exceeds MaxGroupBytes. Nothing was done. A caller that applies
-	// its own proposals must check the size first.
-	ErrTooLarge = errors.New("replica: the group is larger than 64 MiB, which the log of a cluster does not take")
+	// ErrTooLarge means that a group exceeds MaxGroupBytes. The machine has applied it, so that the
+	// replica stops. A machine keeps well below the limit.
+	ErrTooLarge = errors.New("replica: the group is larger than 256 MiB, which the log of a cluster does not take")
 	// ErrStopped means that the replica was stopped.
 	ErrStopped = errors.New("replica: stopped")
 )
 
 // MaxGroupBytes is the maximum size of the data of the entries in a group.
-const MaxGroupBytes = 64 << 20
+const MaxGroupBytes = 256 << 20
 
 // Log is the log of one term of leadership, to which the leader's engine appends. It has the
 // methods of the broker's Log. Any goroutine may call them.
@@ -64,10 +64,9 @@ type proposal struct {
 }
 
 // Append proposes an atomic group of entries. It does not wait. done is called on the replica's
-// goroutine, in the order of the calls. It gets nil once the group is committed, ErrTooLarge,
-// store.ErrLost if the leadership ended before the outcome was known, or ErrNotLeader if the
-// leadership was already over. Append ignores Wait of the entries. It calls Written just before
-// done.
+// goroutine, in the order of the calls. It gets nil once the group is committed, store.ErrLost if
+// the leadership ended before the outcome was known, or ErrNotLeader if the leadership was already
+// over. Append ignores Wait of the entries. It calls Written just before done.
 func (l *Log) Append(group []store.Entry, done func(error)) {
 	size := int64(batchSize(group))
 	l.bytes.Add(size)

@@ -708,17 +708,23 @@ func TestCheck(t *testing.T) {
 	})
 }
 
-// TestGroupTooLarge checks that an oversized group is refused, and that the log still works.
+// TestGroupTooLarge checks that a leader stops if its machine has applied a group that the log
+// cannot take, before the next group gets into the log, and that the others go on.
 func TestGroupTooLarge(t *testing.T) {
-	bubble(t, 1, func(t *testing.T, tm *team) {
-		tm.leader(-1)
-		m := tm.machines[0]
-		done := make(chan error, 1)
-		m.log.Append([]store.Entry{{Shard: 1, Index: 1, Data: make([]byte, MaxGroupBytes+1)}}, func(err error) { done <- err })
-		if err := <-done; !errors.Is(err, ErrTooLarge) {
+	bubble(t, 3, func(t *testing.T, tm *team) {
+		at := tm.leader(-1)
+		log := tm.machines[at].log
+		first, second := make(chan error, 1), make(chan error, 1)
+		log.Append([]store.Entry{{Shard: 1, Index: 1, Data: make([]byte, MaxGroupBytes+1)}}, func(err error) { first <- err })
+		log.Append([]store.Entry{{Shard: 1, Index: 2, Data: []byte("next")}}, func(err error) { second <- err })
+		if one, two := <-first, <-second; !errors.Is(one, store.ErrLost) || two == nil {
+			t.Fatal(one, two)
+		}
+		<-tm.replicas[at].Done()
+		if err := tm.replicas[at].Err(); !errors.Is(err, ErrTooLarge) {
 			t.Fatal(err)
 		}
-		if err := <-m.put("goes on"); err != nil {
+		if err := <-tm.machines[tm.leader(at)].put("goes on"); err != nil {
 			t.Fatal(err)
 		}
 	})

@@ -172,9 +172,14 @@ func (q *Queue) full(size int) bool {
 }
 
 // limitLength keeps a queue that drops its head within its limit after a publish: waiting consumers
-// get messages first, then the head is dropped.
+// get messages first, then the head is dropped. After a transaction it is dropped later, because
+// the entry of the transaction has no room for the dead letters.
 func (sh *Shard) limitLength(q *Queue) {
 	if q == nil || q.gone || !q.Policy().Limited() || q.Policy().Overflow != catalog.DropHead {
+		return
+	}
+	if sh.inTx && q.Policy().DeadLetter {
+		q.overfull = true
 		return
 	}
 	sh.dispatch(q)

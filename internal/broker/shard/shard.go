@@ -239,16 +239,17 @@ func (sh *Shard) do(o *Op) {
 	}
 }
 
-// doLocal publishes the dead letters of this shard to itself.
+// doLocal publishes the dead letters of this shard to itself. They do not join an entry that is
+// large: the log of a cluster limits the size of entries.
 func (sh *Shard) doLocal() {
 	for len(sh.local) > 0 {
 		ops := sh.local
 		sh.local = nil
 		for i := range ops {
-			sh.publish(&ops[i])
 			if sh.log.Full() && !sh.inTx {
 				sh.log.Propose()
 			}
+			sh.publish(&ops[i])
 		}
 	}
 }
@@ -277,12 +278,12 @@ func (sh *Shard) attend(q *Queue) {
 	if q.Declared.Stream {
 		sh.retain(q)
 	}
-	sh.expire(q) // messages with a TTL of 0 were for consumers with room
-	more := false
-	if q.after != nil {
-		sh.dropHead(q) // blocked messages may be ready now
-		more = q.after.Graph().Tidy()
+	sh.expire(q)                      // messages with a TTL of 0 were for consumers with room
+	if q.overfull || q.after != nil { // blocked messages may be ready now
+		q.overfull = false
+		sh.dropHead(q)
 	}
+	more := q.after != nil && q.after.Graph().Tidy()
 	if f := q.feature.Load(); f != nil {
 		more = f.OnRest(Context{sh, q}) || more
 	}

@@ -10,7 +10,7 @@ import (
 
 const (
 	frameHeader   = 8
-	maxFrame      = 72 << 20 // an entry of the log has at most 64 MiB
+	maxFrame      = 264 << 20 // an entry of the log has at most 256 MiB
 	maxHello      = 4 << 10
 	keptBuffer    = 1 << 20 // a buffer that grew beyond this is not kept
 	recordMessage = 1       // the first byte of a payload
