@@ -221,7 +221,8 @@ var serverRows = []row{
 	{command: "doctor", args: "rest", bad: []bad{{"none", exitcode.Failure, "none"}, {".", exitcode.WrongUsage, "fiveways serve"}}},
 	{command: "tls self-signed", args: "--out new", bad: []bad{{"--days 0", exitcode.WrongUsage, "--days"}, {"--client ../x", exitcode.WrongUsage, "--client"}}},
 	{command: "cluster init", args: "--data first --address 127.0.0.1:5680", bad: []bad{{"", exitcode.WrongUsage, "--address"}, {"--address :5680", exitcode.WrongUsage, "host and port"}}},
-	{command: "cluster token", alone: "it needs a cluster: test/cluster", bad: []bad{{"", exitcode.Failure, "no node of a cluster runs"}}},
+	{command: "cluster token", alone: "it needs a cluster: test/cluster", bad: []bad{
+		{"", exitcode.Failure, "no node of a cluster runs"}, {"--count 0", exitcode.WrongUsage, "at least 1"}, {"--count -1", exitcode.WrongUsage, "at least 1"}}},
 	{command: "cluster status", alone: "it needs a cluster: test/cluster", bad: []bad{{"", exitcode.Failure, "no node of a cluster runs"}}},
 	{command: "cluster transfer", alone: "it needs a cluster: test/cluster", bad: []bad{{"2", exitcode.Failure, "no node of a cluster runs"}}},
 	{command: "cluster remove", alone: "it needs a cluster: test/cluster", bad: []bad{{"2", exitcode.Failure, "no node of a cluster runs"}}},

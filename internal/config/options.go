@@ -55,7 +55,7 @@ var options = []Option{
 	{"cluster_listen", "address for the other nodes of a cluster, or off: the node is alone", func(c *Config) Value { return &single{&c.ClusterListen, Off} }},
 	{"cluster_advertise", "host:port by which the other nodes reach cluster_listen; empty: as it stands there", func(c *Config) Value { return &single{&c.ClusterAdvertise, ""} }},
 	{"cluster_join", "token that 'fiveways cluster token' prints, or several, with which a node whose data folder is empty joins; empty: it does not", func(c *Config) Value { return &text{&c.ClusterJoin, 0, 4096} }},
-	{"cluster_join_file", "file with such tokens, such as a container secret; a node whose data folder is empty waits until it is there",
+	{"cluster_join_file", "file with such tokens, such as a container secret; a node whose data folder is empty waits until there is one",
 		func(c *Config) Value { return &path{&c.ClusterJoinFile} }},
 	{"cluster_found", "node_name of the node that founds the cluster if its data folder is empty and cluster_join_file is not there; empty: none",
 		func(c *Config) Value { return &text{&c.ClusterFound, 0, 255} }},

@@ -33,10 +33,12 @@ func (s *Server) enter() error {
 	}
 	token := s.cfg.ClusterJoin
 	if file := s.cfg.ClusterJoinFile; file != "" {
-		if token, err = readToken(file); err == nil && token == "" {
-			if s.cfg.ClusterFound == s.cfg.NodeName {
-				return s.found()
-			}
+		token, err = readToken(file)
+		missing := errors.Is(err, fs.ErrNotExist)
+		if missing && s.cfg.ClusterFound == s.cfg.NodeName {
+			return s.found()
+		}
+		if missing || errors.Is(err, errNoToken) {
 			token, err = s.awaitToken(file)
 		}
 		if err != nil {
@@ -48,8 +50,12 @@ func (s *Server) enter() error {
 	return cluster.Join(ctx, s.cfg.Data, token, s.cfg.AdvertisedAddress())
 }
 
-// found founds a cluster if there is no token. A token would exist if a node of an existing cluster
-// had lost its data.
+// errNoToken means that the file for tokens exists and has none. It still marks a cluster as
+// founded: the command that should have written the token may have failed.
+var errNoToken = errors.New("the file exists but has no token")
+
+// found founds a cluster if there is no file for tokens. It would exist if a node of an existing
+// cluster had lost its data.
 func (s *Server) found() error {
 	id, err := cluster.Init(s.cfg.Data, s.cfg.AdvertisedAddress())
 	if err == nil {
@@ -63,18 +69,30 @@ func (s *Server) awaitToken(file string) (token string, err error) {
 	s.log.Info("waiting for a token to join the cluster", "file", file)
 	tick := time.NewTicker(tokenPoll)
 	defer tick.Stop()
-	for err == nil && token == "" {
-		<-tick.C
+	for told := false; ; <-tick.C {
 		token, err = readToken(file)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+		case !errors.Is(err, errNoToken):
+			return token, err
+		case !told:
+			told = true
+			s.log.Error("cluster_join_file exists but has no token, so this node waits and does not found a cluster: write a token to it, which "+
+				"`fiveways cluster token` prints on a node of the cluster; if there is no cluster yet, delete the file and start this node again", "file", file)
+		}
 	}
-	return token, err
 }
 
-// readToken returns the content of a file, or "" if it does not exist.
+// readToken returns the content of a file. Errors: fs.ErrNotExist, errNoToken, those of the file
+// system.
 func readToken(file string) (string, error) {
 	text, err := os.ReadFile(file)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err != nil {
 		return "", err
 	}
-	return string(bytes.TrimSpace(text)), nil
+	text = bytes.TrimSpace(text)
+	if len(text) == 0 {
+		return "", errNoToken
+	}
+	return string(text), nil
 }

@@ -96,6 +96,12 @@ If a node's request got no answer, start the node again on the same folder, with
 	d := cmd.Flags().Duration("for", time.Hour, "how long it is valid; at most 720h")
 	count := cmd.Flags().Int("count", 1, "how many tokens, one for each new node, a line each")
 	file := cmd.Flags().String("file", "", "write to this file, for cluster_join_file, and print nothing")
+	cmd.PreRunE = func(*cobra.Command, []string) error {
+		if *count < 1 {
+			return exitcode.Usage("--count is %d; it must be at least 1", *count)
+		}
+		return nil
+	}
 	return running(cmd, func(cmd *cobra.Command, n *node, _ []string) error {
 		var all strings.Builder
 		for range *count {
