@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -93,15 +94,23 @@ func markDiverged(dir string, why error) error {
 
 // checkDiverged fails if the folder is marked as diverged. Errors: ErrDiverged.
 func checkDiverged(dir string) error {
-	path := filepath.Join(dir, identityDir, divergedFile)
-	why, err := os.ReadFile(path)
+	why, err := divergence(dir)
+	if err == nil && why != "" {
+		err = fmt.Errorf("%w (%s): %s", ErrDiverged, filepath.Join(dir, identityDir, divergedFile), why)
+	}
+	return err
+}
+
+// divergence returns the reason for which the folder is marked as diverged, or "" if it is not.
+func divergence(dir string) (why string, err error) {
+	text, err := os.ReadFile(filepath.Join(dir, identityDir, divergedFile))
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return nil
+		return "", nil
 	case err != nil:
-		return err
+		return "", err
 	}
-	return fmt.Errorf("%w (%s): %s", ErrDiverged, path, bytes.TrimSpace(why))
+	return cmp.Or(string(bytes.TrimSpace(text)), "the reason is not known"), nil // empty after a crash
 }
 
 // checkLevel fails if the node's log is at a level that this version does not support. It is called

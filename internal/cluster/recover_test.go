@@ -2,7 +2,9 @@ package cluster
 
 import (
 	"errors"
+	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"fiveways.dev/fiveways/internal/broker/enginetest"
@@ -55,5 +57,33 @@ func TestNotRecovered(t *testing.T) {
 		if is, err := store.LookInto(vfs.OS{}, dir); err != nil || is.Replica != was.Replica {
 			t.Errorf("%+v is %+v now, %v", was, is, err)
 		}
+	}
+}
+
+// TestDivergedNotRecovered checks that no cluster begins with a state that is known to be wrong,
+// until an operator has removed the mark.
+func TestDivergedNotRecovered(t *testing.T) {
+	for name, why := range map[string]string{"with a reason": "part 2 differs", "empty": ""} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			old, err := Init(dir, "n1:5680")
+			enginetest.Must(t, err)
+			enginetest.Must(t, markDiverged(dir, errors.New(why)))
+			if r, err := Examine(dir); err != nil || r.Diverged == "" || !strings.Contains(r.Diverged, why) {
+				t.Errorf("%+v, %v", r, err)
+			}
+			if _, err := Recover(dir, "n1:5680"); !errors.Is(err, ErrWrongState) || !strings.Contains(err.Error(), why) {
+				t.Errorf("recovered: %v", err)
+			}
+			r, err := Examine(dir)
+			enginetest.Must(t, err)
+			if r.Cluster != old || r.Diverged == "" {
+				t.Errorf("the refusal left %+v", r)
+			}
+			enginetest.Must(t, os.Remove(filepath.Join(dir, identityDir, divergedFile)))
+			if _, err := Recover(dir, "n1:5680"); err != nil {
+				t.Errorf("without the mark: %v", err)
+			}
+		})
 	}
 }

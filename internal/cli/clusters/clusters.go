@@ -44,6 +44,7 @@ var Verdicts = []exitcode.Verdict{
 	{Err: cluster.ErrNotEmpty, Code: exitcode.WrongUsage, Hint: "Choose an empty folder with --data DIR; a node gets all data from the cluster."},
 	{Err: cluster.ErrNotMember, Code: exitcode.WrongUsage, Hint: "Give the data folder of a node of a cluster with --data DIR. A standalone broker becomes the first node of a cluster with `fiveways cluster init`."},
 	{Err: cluster.ErrNothing, Code: exitcode.Failure, Hint: "Recover another node, or restore a backup."},
+	{Err: cluster.ErrWrongState, Code: exitcode.WrongUsage, Hint: "Nothing was changed. Recover the folder of another node, if there is one. If there is none, or the leader's state was the wrong one, delete the file that the error names, and run the command again."},
 	{Err: level.ErrUnsupported, Code: exitcode.Failure, Hint: "Nothing was changed in the folder. `fiveways cluster status` on another node shows the version to start here."},
 	{Err: store.ErrReplica, Code: exitcode.WrongUsage, Hint: "Start it as a node of its cluster: `fiveways serve --cluster-listen HOST:PORT`."},
 }

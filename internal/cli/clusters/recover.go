@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"fiveways.dev/fiveways/internal/cli/display"
 	"fiveways.dev/fiveways/internal/cli/exitcode"
 	"fiveways.dev/fiveways/internal/cluster"
 	"fiveways.dev/fiveways/internal/config"
@@ -22,6 +23,8 @@ func recoverCommand() *cobra.Command {
 Without --yes nothing is changed; the command prints where the log of the stopped node ends. Run it that way for each remaining node, and choose the one
 whose log ends in the highest term, and among those the one with the highest entry. With --yes, that node becomes the first node of a new cluster with
 the data on its disk. Confirmed data that only the lost nodes had is lost; data on its disk that was never confirmed is kept.
+
+The folder of a node that has stopped because its state was not that of the leader is described as such, and refused: choose another one, if there is one.
 
 All other nodes, including the remaining ones, join the new cluster with empty folders. Never start them on their old folders again: they cannot join the
 new cluster, but together they would still be the old one.`,
@@ -50,7 +53,11 @@ new cluster, but together they would still be the old one.`,
 		out := cmd.OutOrStdout()
 		describe(out, cfg.Data, &r)
 		if !*yes {
-			_, err := fmt.Fprintln(out, "Nothing was changed. `fiveways cluster recover --help` says which node to choose; with --yes this one begins a new cluster.")
+			does := "begins a new cluster"
+			if r.Diverged != "" {
+				does = "is refused"
+			}
+			_, err := fmt.Fprintf(out, "Nothing was changed. `fiveways cluster recover --help` says which node to choose; with --yes this one %s.\n", does)
 			return err
 		}
 		id, err := cluster.Recover(cfg.Data, at)
@@ -76,4 +83,7 @@ func describe(out io.Writer, dir string, r *cluster.Remains) {
 	}
 	fmt.Fprintf(out, "%s: node %d of cluster %016x, %s; voters: %s\n", dir, r.Node, r.Cluster, role, strings.Trim(fmt.Sprint(r.Voters), "[]"))
 	fmt.Fprintf(out, "Its log ends with entry %d in term %d. It knows that all up to entry %d was committed.\n", r.Last.Index, r.Last.Term, r.Committed)
+	if r.Diverged != "" {
+		fmt.Fprintf(out, "Its state was NOT that of the leader, so the node had stopped: choose the folder of another node, if there is one. (%s)\n", display.OneLine(r.Diverged))
+	}
 }
