@@ -37,7 +37,7 @@ const maxSize = math.MaxInt64
 
 var options = []Option{
 	{"data", "folder of the message log; created when missing", func(c *Config) Value { return &text{&c.Data, 1, 4096} }},
-	{"load_definitions", "definitions file, RabbitMQ's or exported here, that is imported at every start; empty: none",
+	{"load_definitions", "definitions file, RabbitMQ's or exported here, that is imported at every start, or in a cluster once for each content; empty: none",
 		func(c *Config) Value { return &path{&c.LoadDefinitions} }},
 	{"default_user", "administrator that replaces guest in a data folder with unchanged users; its password is in " + EnvDefaultPass + " or default_pass_file; empty: guest stays",
 		func(c *Config) Value { return &text{&c.DefaultUser, 0, 255} }},

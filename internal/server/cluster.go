@@ -61,6 +61,9 @@ func checkFolder(cfg config.Config) error {
 // startNode starts a node of a cluster. It returns once this node or another one leads.
 func (s *Server) startNode() error {
 	s.cfg.MaxMessageSize = min(s.cfg.MaxMessageSize, maxMessage)
+	if err := s.definitions.check(); err != nil {
+		return err
+	}
 	if err := s.enter(); err != nil {
 		return err
 	}

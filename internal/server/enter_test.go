@@ -1,7 +1,6 @@
 package server
 
 import (
-	"bytes"
 	"errors"
 	"log/slog"
 	"os"
@@ -13,6 +12,7 @@ import (
 
 	"fiveways.dev/fiveways/internal/cluster/admission"
 	"fiveways.dev/fiveways/internal/config"
+	"fiveways.dev/fiveways/internal/logtest"
 	"fiveways.dev/fiveways/internal/storage/store"
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
@@ -23,7 +23,7 @@ func TestFileWithoutToken(t *testing.T) {
 	for name, text := range map[string]string{"empty": "", "a line break": "\n"} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				var logged bytes.Buffer
+				var logged logtest.Text
 				cfg := config.Default()
 				cfg.Data, cfg.ClusterListen = filepath.Join(t.TempDir(), "data"), "n1:5680"
 				cfg.NodeName, cfg.ClusterFound, cfg.ClusterJoinFile = "n1", "n1", filepath.Join(t.TempDir(), "token")

@@ -107,10 +107,13 @@ func (l *leadership) prepare(s *Server) error {
 	if err == nil && s.cfg.DefaultUser != "" {
 		err = makeFirstUser(l.broker, s.cfg, s.log)
 	}
-	if err == nil && s.cfg.LoadDefinitions != "" {
-		err = loadDefinitions(l.broker, s.cfg.LoadDefinitions, s.log)
+	if err != nil || s.definitions == nil {
+		return err
 	}
-	return err
+	if s.cluster != nil {
+		return s.definitions.loadOnce(l.broker, s.log)
+	}
+	return s.definitions.load(l.broker, s.log)
 }
 
 // serve accepts clients from the listeners of the enabled protocols.

@@ -58,6 +58,8 @@ type Server struct {
 	audit   *protocol.Audit
 	traces  *traces.Exporter // nil: off
 
+	definitions *definitionsFile // nil: none
+
 	listeners map[string][]net.Listener // by configuration key; their connections have completed their handshake
 	addrs     map[string]string
 	ends      []Endpoint
@@ -94,7 +96,10 @@ func startOn(wrap func(*store.Store) shardlog.Log, lease protocol.Lease, cfg con
 	if err != nil {
 		return nil, err
 	}
-	switch err = checkFolder(cfg); {
+	if err = checkFolder(cfg); err == nil {
+		s.definitions, err = readDefinitions(cfg.LoadDefinitions)
+	}
+	switch {
 	case err != nil:
 	case cfg.ClusterListen != config.Off:
 		err = s.startNode()
@@ -125,6 +130,7 @@ func (s *Server) startAlone(wrap func(*store.Store) shardlog.Log, lease protocol
 	if s.lead, err = s.newLeadership(b, m, lease); err != nil {
 		return errors.Join(err, b.Close())
 	}
+	s.definitions = nil // loaded; the content may be large
 	s.broker = b
 	s.lead.serve(s.listeners)
 	return nil

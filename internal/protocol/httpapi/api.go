@@ -129,6 +129,11 @@ func Identify(b *broker.Broker) error { return topology.Identify(b) }
 // ClusterName returns the name that operators gave the cluster, by default the name of the node.
 func ClusterName(b *broker.Broker, node string) string { return topology.ClusterName(b, node) }
 
+// CheckDefinitions returns an error if a file for LoadDefinitions is invalid for any broker.
+func CheckDefinitions(file []byte) error {
+	return definitions.Check(file, definitions.Options{CheckPolicy: policy.Check})
+}
+
 // LoadDefinitions imports a file of definitions, either RabbitMQ's or our own. It logs what it
 // cannot import unchanged.
 func LoadDefinitions(b *broker.Broker, log *slog.Logger, file []byte) error {

@@ -213,6 +213,39 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// TestCheck checks that what is wrong with a file itself is found without a broker, and that a file
+// that fits some broker is not refused.
+func TestCheck(t *testing.T) {
+	o := Options{CheckPolicy: func(name string, _ bool, _ json.RawMessage) error {
+		if name == "wrong" {
+			return rest.BadRequest("Validation failed: " + name)
+		}
+		return nil
+	}}
+	for file, want := range map[string]string{
+		"":              "not_json",
+		`{"users":"a"}`: "the body is not the JSON object expected here",
+		`{"queues":[{"name":"q","vhost":"/","arguments":{"x-max-length":-1}}]}`:                                             "invalid arg 'x-max-length' for queue 'q' in vhost '/': {value_negative,-1}",
+		`{"exchanges":[{"name":"x","vhost":"/","type":"direct","arguments":{"alternate-exchange":5}}]}`:                     "invalid type 'long' for arg 'alternate-exchange' in exchange 'x' in vhost '/'",
+		`{"policies":[{"name":"wrong","vhost":"/","pattern":"x","definition":{}}]}`:                                         "Validation failed: wrong",
+		`{"parameters":[{"name":"wrong","vhost":"/","component":"operator_policy","value":{}}]}`:                            "Validation failed: wrong",
+		`{"parameters":[{"name":"s","vhost":"/","component":"shovel","value":{"src-uri":"amqp://","dest-uri":"amqp://"}}]}`: "Must specify 'src-exchange' or 'src-queue'",
+		`{"parameters":[{"name":"limits","vhost":"/","component":"vhost-limits","value":{"max-queues":"many"}}]}`:           "limits must be an object of numbers",
+	} {
+		if err := Check([]byte(file), o); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v; want %s", file, err, want)
+		}
+	}
+	for _, file := range []string{
+		read(t, "rabbitmq-3.10.json"), `{"permissions":[{"user":"nobody","vhost":"none"}],"queues":[{"name":"q","vhost":"none","arguments":{"x-queue-type":"mqtt"}}]}`,
+		`{"parameters":[{"name":"p","vhost":"/","component":"unknown","value":5}],"policies":[{"name":"p","vhost":"none","pattern":"x","definition":{}}]}`,
+	} {
+		if err := Check([]byte(file), o); err != nil {
+			t.Errorf("%s: %v", file, err)
+		}
+	}
+}
+
 // A browser uploads the file in a form, and downloads one under a name.
 func TestBrowser(t *testing.T) {
 	_, a := openAPI(t, resttest.Quiet, Options{})

@@ -147,28 +147,24 @@ var taken = map[string]bool{
 }
 
 func (l *loader) parameters(f *File) error {
-	for _, p := range f.Parameters {
-		switch {
-		case p.Component == limitsComponent:
-			var limits limits
-			if err := json.Unmarshal(p.Value, &limits); err != nil {
-				return rest.BadRequest("parameter " + p.Name + ": " + err.Error())
+	for i := range f.Parameters {
+		p := &f.Parameters[i]
+		if p.Component == limitsComponent {
+			limits, err := p.limits()
+			if err == nil {
+				err = l.vhostLimits(p.VHost, limits)
 			}
-			if err := l.vhostLimits(p.VHost, limits); err != nil {
+			if err != nil {
 				return err
 			}
 			continue
-		case !taken[p.Component]:
+		}
+		if !taken[p.Component] {
 			l.log.Warn("definitions: parameter ignored: unknown component", "vhost", p.VHost, "component", p.Component, "name", p.Name)
 			continue
-		case p.Component == operatorComponent || p.Component == policyComponent:
-			if err := l.checkPolicy(p.VHost+"/"+p.Component+"/"+p.Name, p.Name, p.Component == operatorComponent, p.Value); err != nil {
-				return err
-			}
-		case p.Component == dynamic.Component:
-			if wrong := dynamic.Check(p.Name, p.Value, dynamic.Access{}); len(wrong) > 0 {
-				return rest.BadRequest("Validation failed\n\n" + strings.Join(wrong, "\n") + "\n")
-			}
+		}
+		if err := l.checkParameter(p); err != nil {
+			return err
 		}
 		if err := l.b.SetParameter(catalog.Parameter{VHost: p.VHost, Component: p.Component, Name: p.Name, Value: p.Value}); err != nil {
 			return err
@@ -177,13 +173,35 @@ func (l *loader) parameters(f *File) error {
 	return nil
 }
 
-func (l *loader) policies(f *File) error {
-	for _, p := range f.Policies {
-		value, err := p.value()
-		if err != nil {
-			return rest.BadRequest("policy " + p.Name + ": " + err.Error())
+// limits returns the value of a parameter of limitsComponent.
+func (p *Parameter) limits() (l limits, err error) {
+	if err := json.Unmarshal(p.Value, &l); err != nil {
+		return nil, rest.BadRequest("parameter " + p.Name + ": " + err.Error())
+	}
+	return l, nil
+}
+
+// checkParameter returns an error if the value of a parameter is invalid.
+func (l *loader) checkParameter(p *Parameter) error {
+	switch p.Component {
+	case limitsComponent:
+		_, err := p.limits()
+		return err
+	case operatorComponent, policyComponent:
+		return l.checkPolicy(p.VHost+"/"+p.Component+"/"+p.Name, p.Name, p.Component == operatorComponent, p.Value)
+	case dynamic.Component:
+		if wrong := dynamic.Check(p.Name, p.Value, dynamic.Access{}); len(wrong) > 0 {
+			return rest.BadRequest("Validation failed\n\n" + strings.Join(wrong, "\n") + "\n")
 		}
-		if err := l.checkPolicy(p.VHost+"/"+p.Name, p.Name, false, value); err != nil {
+	}
+	return nil
+}
+
+func (l *loader) policies(f *File) error {
+	for i := range f.Policies {
+		p := &f.Policies[i]
+		value, err := l.policy(p)
+		if err != nil {
 			return err
 		}
 		if err := l.b.SetParameter(catalog.Parameter{VHost: p.VHost, Component: policyComponent, Name: p.Name, Value: value}); err != nil {
@@ -191,6 +209,15 @@ func (l *loader) policies(f *File) error {
 		}
 	}
 	return nil
+}
+
+// policy returns the value of a policy as a parameter, or an error if it is invalid.
+func (l *loader) policy(p *Policy) (json.RawMessage, error) {
+	value, err := p.value()
+	if err != nil {
+		return nil, rest.BadRequest("policy " + p.Name + ": " + err.Error())
+	}
+	return value, l.checkPolicy(p.VHost+"/"+p.Name, p.Name, false, value)
 }
 
 // value returns the value of the policy as a parameter. Fields that the file leaves out get

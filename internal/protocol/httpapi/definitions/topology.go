@@ -98,13 +98,20 @@ func (l *loader) queue(s *broker.Session, d *broker.Definitions, q *Queue) error
 	if s.HasQueue(q.Name) {
 		return nil
 	}
-	args := l.plain(s.VHost(), q)
-	spec := catalog.QueueSpec{Name: q.Name, Durable: q.Durable, AutoDelete: q.AutoDelete, Args: args}
-	if refused := declareargs.Declare(&spec); refused != nil {
-		return rest.BadRequest(refused.Text(amqperr.Resource("queue", q.Name, s.VHost())))
+	spec, err := l.queueSpec(s.VHost(), q)
+	if err == nil {
+		d.DeclareQueue(spec)
 	}
-	d.DeclareQueue(spec)
-	return nil
+	return err
+}
+
+// queueSpec returns the declaration of a queue, or an error if its arguments are invalid.
+func (l *loader) queueSpec(vhost string, q *Queue) (catalog.QueueSpec, error) {
+	spec := catalog.QueueSpec{Name: q.Name, Durable: q.Durable, AutoDelete: q.AutoDelete, Args: l.plain(vhost, q)}
+	if refused := declareargs.Declare(&spec); refused != nil {
+		return spec, rest.BadRequest(refused.Text(amqperr.Resource("queue", q.Name, vhost)))
+	}
+	return spec, nil
 }
 
 // types are the supported queue types.
@@ -128,13 +135,21 @@ func exchange(s *broker.Session, d *broker.Definitions, x *Exchange) error {
 	if s.HasExchange(x.Name) {
 		return nil
 	}
+	spec, err := exchangeSpec(s.VHost(), x)
+	if err == nil {
+		d.DeclareExchange(spec)
+	}
+	return err
+}
+
+// exchangeSpec returns the declaration of an exchange, or an error if its arguments are invalid.
+func exchangeSpec(vhost string, x *Exchange) (catalog.ExchangeSpec, error) {
 	spec := catalog.ExchangeSpec{
 		Name: x.Name, Type: x.Type, Durable: x.Durable, AutoDelete: x.AutoDelete, Internal: x.Internal, Args: message.Table(x.Arguments),
 	}
 	var refused *declareargs.Refusal
 	if spec.Alternate, spec.Buffer, refused = declareargs.Exchange(spec.Args); refused != nil {
-		return rest.BadRequest(refused.Text(amqperr.Resource("exchange", x.Name, s.VHost())))
+		return spec, rest.BadRequest(refused.Text(amqperr.Resource("exchange", x.Name, vhost)))
 	}
-	d.DeclareExchange(spec)
-	return nil
+	return spec, nil
 }
