@@ -32,8 +32,9 @@ const (
 // ClusterStatus is a cluster as one of its nodes knows it.
 type ClusterStatus struct {
 	Cluster   string   `json:"cluster"`
-	Node      uint64   `json:"node"`   // whose view this is
-	Leader    uint64   `json:"leader"` // 0: unknown
+	Node      uint64   `json:"node"`              // whose view this is
+	Leader    uint64   `json:"leader"`            // 0: unknown, or silent for some seconds
+	Removed   bool     `json:"removed,omitempty"` // the node knows that it is no member any more
 	Term      uint64   `json:"term"`
 	Last      uint64   `json:"last"` // index of the last entry of its log
 	Committed uint64   `json:"committed"`
@@ -70,6 +71,9 @@ type About struct {
 	DiskFreeLimit int64           `json:"disk_free_limit"` // bytes: the alarm is on while DiskFree is below
 	Endpoints     []Endpoint      `json:"endpoints"`       // with host names for clients
 }
+
+// Removed is what a node says that was removed from its cluster.
+const Removed = "this node was removed from the cluster"
 
 // NodeName returns the name of a node without a configured name.
 func NodeName(node uint64) string { return fmt.Sprintf("fiveways-%d", node) }

@@ -106,6 +106,10 @@ type core struct {
 	applied  uint64
 	commit   uint64
 
+	// heard is when the last message of each other node came.
+	heard  map[uint64]time.Duration
+	silent bool // the leader is, and the log says so
+
 	leadTerm uint64 // the term in which this node leads, or 0
 	leader   uint64 // the leader, or 0 if unknown
 	leading  *Log   // nil until everything before leadTerm is applied
@@ -155,7 +159,7 @@ func newCore(st *store.Store, m Machine, levels level.Range, now func() time.Dur
 	state := log.State()
 	c := &core{
 		self: state.Node, st: st, log: log, machine: m, levels: levels, out: out, now: now, logger: logger,
-		applied: log.Committed(), commit: log.Committed(), keep: defaultKeep,
+		heard: map[uint64]time.Duration{}, applied: log.Committed(), commit: log.Committed(), keep: defaultKeep,
 	}
 	if c.out.save == nil {
 		c.out.save = log.Save
@@ -278,6 +282,7 @@ func (c *core) tick() {
 		}
 	}
 	c.dropSnapshot()
+	c.listen()
 }
 
 // duties are the periodic tasks of a leader, run at every tick.
@@ -327,6 +332,7 @@ func (c *core) step(m *pb.Message) {
 		return
 	}
 	defer c.guard()
+	c.heard[m.GetFrom()] = c.now()
 	if m.GetType() == pb.MsgSnap {
 		return // such a message arrives with its snapshot (received)
 	}
@@ -609,6 +615,9 @@ func (c *core) applyChange(e *pb.Entry) error {
 	members, err := c.disk.members.after(c.raw.ApplyConfChange(change), change.AsV2())
 	if err != nil {
 		return fmt.Errorf("entry %d: %w", e.GetIndex(), err)
+	}
+	if members.removed(c.self) && !c.disk.members.removed(c.self) {
+		c.logger.Warn("replica: this node was removed from the cluster, and serves no clients; stop it")
 	}
 	c.disk.members, c.applied = members, e.GetIndex()
 	if err := c.saveMembers(); err != nil && !errors.Is(err, store.ErrNoSpace) {

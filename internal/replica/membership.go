@@ -108,6 +108,12 @@ func (m *membership) nodes() (nodes []uint64) {
 	return slices.Compact(nodes)
 }
 
+// removed reports whether a node was a member and is none any more.
+func (m *membership) removed(node uint64) bool {
+	nodes := m.nodes()
+	return len(nodes) > 0 && node <= m.highest && !slices.Contains(nodes, node)
+}
+
 // after returns the membership after a change in the log that resulted in Raft's configuration
 // conf.
 func (m *membership) after(conf *pb.ConfState, change *pb.ConfChangeV2) (*membership, error) {

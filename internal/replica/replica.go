@@ -78,7 +78,8 @@ type mailbox struct {
 
 // Status is the state of a replica and its cluster as the replica knows it.
 type Status struct {
-	Node, Leader uint64 // Leader is 0 if none is known
+	Node, Leader uint64 // Leader is 0 if none is known, or if it has been silent (silentAfter)
+	Removed      bool   // the node was a member, and knows that it is none any more
 	Term         uint64
 	Last         uint64 // index of the last entry in the log
 	Committed    uint64
@@ -338,7 +339,7 @@ func (r *Replica) handle(c *core, box *mailbox) {
 func (c *core) status() Status {
 	s := c.raw.BasicStatus()
 	st := Status{
-		Node: c.self, Leader: s.Lead, Term: s.GetTerm(),
+		Node: c.self, Leader: c.audible(s.Lead), Removed: c.disk.members.removed(c.self), Term: s.GetTerm(),
 		Last: c.log.Last().Index, Committed: c.commit, Applied: c.applied,
 		Voters: c.disk.members.needed(), Learners: c.disk.members.GetLearners(),
 		Addresses: c.disk.members.addresses, Highest: c.disk.members.highest, Level: c.disk.members.level,

@@ -146,7 +146,10 @@ func show(w io.Writer, output string, s *protocol.ClusterStatus) error {
 		return display.PrintJSON(w, s)
 	}
 	leader := "no node leads"
-	if s.Leader != 0 {
+	switch {
+	case s.Removed:
+		leader = protocol.Removed
+	case s.Leader != 0:
 		leader = fmt.Sprintf("node %d leads", s.Leader)
 	}
 	fmt.Fprintf(w, "cluster %s at level %d, %s in term %d; %d entries, %d committed, as node %d knows it\n", s.Cluster, s.Level, leader, s.Term, s.Last, s.Committed, s.Node)

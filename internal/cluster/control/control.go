@@ -94,7 +94,7 @@ func (c *Control) remember(node uint64, a protocol.About) {
 func (c *Control) Status() protocol.ClusterStatus {
 	s := c.node.Status()
 	out := protocol.ClusterStatus{
-		Cluster: fmt.Sprintf("%016x", s.Cluster), Node: s.Node, Leader: s.Leader, Term: s.Term, Last: s.Last, Committed: s.Committed, Level: s.Level,
+		Cluster: fmt.Sprintf("%016x", s.Cluster), Node: s.Node, Leader: s.Leader, Removed: s.Removed, Term: s.Term, Last: s.Last, Committed: s.Committed, Level: s.Level,
 		Members: make([]protocol.Member, 0, len(s.Addresses)),
 	}
 	c.mu.Lock()
@@ -224,7 +224,7 @@ func (c *Control) onLeader(fn http.HandlerFunc) http.HandlerFunc {
 		case s.Node:
 			fn(w, r)
 		case 0:
-			refuse(w, http.StatusServiceUnavailable, errors.New(protocol.NoLeader))
+			refuse(w, http.StatusServiceUnavailable, errors.New(unled(&s)))
 		default:
 			t := c.transport(s.Leader)
 			defer t.CloseIdleConnections()
@@ -238,6 +238,14 @@ func (c *Control) onLeader(fn http.HandlerFunc) http.HandlerFunc {
 			p.ServeHTTP(w, r)
 		}
 	}
+}
+
+// unled returns why no leader can handle a request.
+func unled(s *cluster.Status) string {
+	if s.Removed {
+		return protocol.Removed
+	}
+	return protocol.NoLeader
 }
 
 // token creates a token: for=DURATION.

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"fiveways.dev/fiveways/internal/cluster"
+	"fiveways.dev/fiveways/internal/protocol"
 	"fiveways.dev/fiveways/internal/replica/level"
 )
 
@@ -20,7 +21,7 @@ type figure struct {
 
 var figures = []figure{
 	{name: "leader", kind: "gauge", help: "1 on the node that leads.", node: func(s *cluster.Status) float64 { return number(s.Leader == s.Node) }},
-	{name: "has_leader", kind: "gauge", help: "1 while the node knows which node leads.", node: func(s *cluster.Status) float64 { return number(s.Leader != 0) }},
+	{name: "has_leader", kind: "gauge", help: "1 while the node knows which node leads, and hears from it.", node: func(s *cluster.Status) float64 { return number(s.Leader != 0) }},
 	{name: "term", kind: "gauge", help: "Number of elections that the cluster has had, won or not.", node: func(s *cluster.Status) float64 { return float64(s.Term) }},
 	{name: "voters", kind: "gauge", help: "Nodes that have a vote.", node: func(s *cluster.Status) float64 { return float64(len(s.Voters)) }},
 	{name: "voters_connected", kind: "gauge", help: "Those of them that the node is connected to, with itself when it has a vote.", node: func(s *cluster.Status) float64 {
@@ -95,9 +96,18 @@ func writeMetrics(w io.Writer, s *cluster.Status) {
 }
 
 // Ready is a health check for load balancers. It answers 200 if clients of this node are served, or
-// 503 while there is no leader.
+// 503 while no leader is heard, and once the node was removed.
 func (c *Control) Ready(w http.ResponseWriter, _ *http.Request) {
-	answer(w, c.node.Status().Leader != 0, "no node leads")
+	s := c.node.Status()
+	ready(w, &s)
+}
+
+func ready(w http.ResponseWriter, s *cluster.Status) {
+	otherwise := "no node leads"
+	if s.Removed {
+		otherwise = protocol.Removed
+	}
+	answer(w, s.Leader != 0, otherwise)
 }
 
 // Leads is a health check for load balancers. It answers 200 if this node leads, or else 503.

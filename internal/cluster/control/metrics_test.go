@@ -1,6 +1,8 @@
 package control
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"regexp"
 	"strings"
@@ -10,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 
 	"fiveways.dev/fiveways/internal/cluster"
+	"fiveways.dev/fiveways/internal/protocol"
 	"fiveways.dev/fiveways/internal/replica"
 	"fiveways.dev/fiveways/internal/replica/level"
 	"fiveways.dev/fiveways/internal/replica/transport"
@@ -77,6 +80,25 @@ func TestBoardAndAlerts(t *testing.T) {
 		}
 		if len(seen) < atLeast {
 			t.Errorf("%s speaks of %d metrics", file, len(seen))
+		}
+	}
+}
+
+// TestReady checks the answers of the health check for load balancers.
+func TestReady(t *testing.T) {
+	for _, c := range []struct {
+		status replica.Status
+		code   int
+		body   string
+	}{
+		{replica.Status{Node: 1, Leader: 2}, http.StatusOK, "ok\n"},
+		{replica.Status{Node: 1}, http.StatusServiceUnavailable, "no node leads\n"},
+		{replica.Status{Node: 1, Removed: true}, http.StatusServiceUnavailable, protocol.Removed + "\n"},
+	} {
+		w := httptest.NewRecorder()
+		ready(w, &cluster.Status{Status: c.status})
+		if w.Code != c.code || w.Body.String() != c.body {
+			t.Errorf("%+v: %d %s", c.status, w.Code, w.Body)
 		}
 	}
 }
