@@ -51,6 +51,7 @@ type Member struct {
 	About   *About        `json:"about,omitempty"` // what it last reported; nil: nothing
 	Said    string        `json:"name,omitempty"`  // the last name it reported, maybe long ago; "": none
 	Match   *uint64       `json:"match,omitempty"` // its log equals the leader's up to this index; nil: unknown
+	Lags    bool          `json:"lags,omitempty"`  // its log is so far behind that it helps no majority; false if unknown
 	RTT     time.Duration `json:"rtt_ns"`
 	Skew    time.Duration `json:"skew_ns"` // of its clock, positive if it is ahead
 }
@@ -106,13 +107,14 @@ func (s *ClusterStatus) Member(node uint64) *Member {
 	return nil
 }
 
-// Critical reports whether the loss of one more voter would stop all writes.
+// Critical reports whether the loss of one more voter would stop all writes. Voters that are down,
+// or do not keep up with the log, count as lost: they confirm nothing new.
 func (s *ClusterStatus) Critical() bool {
 	voters, up := 0, 0
 	for i := range s.Members {
 		if s.Members[i].Votes() {
 			voters++
-			if s.Members[i].Up {
+			if s.Members[i].Up && !s.Members[i].Lags {
 				up++
 			}
 		}

@@ -112,6 +112,7 @@ type core struct {
 
 	leadTerm uint64 // the term in which this node leads, or 0
 	leader   uint64 // the leader, or 0 if unknown
+	ends     ends   // of the log of this leadership
 	leading  *Log   // nil until everything before leadTerm is applied
 	waiting  []proposal
 	filled   int          // bytes of the waiting proposals
@@ -280,6 +281,7 @@ func (c *core) tick() {
 		for _, duty := range duties {
 			duty(c)
 		}
+		c.ends.tick(c.log.Last().Index)
 	}
 	c.dropSnapshot()
 	c.listen()
@@ -367,6 +369,7 @@ func (c *core) handle(rd raft.Ready) {
 	}
 	if leads && c.leadTerm == 0 {
 		c.leadTerm = status.GetTerm()
+		c.ends.begin(c.log.Last().Index)
 	}
 	for _, e := range rd.Entries {
 		c.placed(e)

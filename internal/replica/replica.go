@@ -7,9 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"go.etcd.io/raft/v3"
 	pb "go.etcd.io/raft/v3/raftpb"
-	"go.etcd.io/raft/v3/tracker"
 
 	"fiveways.dev/fiveways/internal/replica/level"
 	"fiveways.dev/fiveways/internal/storage/store"
@@ -94,6 +92,9 @@ type Status struct {
 	Level     uint64 // of the log: what kinds of entries it may have
 	// Match is the index up to which the log of each node is known to match; only on the leader.
 	Match map[uint64]uint64
+	// Behind is how old the oldest entry is that the log of each other node lacks, up to MaxBehind;
+	// only on the leader.
+	Behind map[uint64]time.Duration
 	Counts
 }
 
@@ -346,8 +347,7 @@ func (c *core) status() Status {
 		Counts: c.counts,
 	}
 	if c.leadTerm != 0 {
-		st.Match = map[uint64]uint64{}
-		c.raw.WithProgress(func(id uint64, _ raft.ProgressType, pr tracker.Progress) { st.Match[id] = pr.Match })
+		st.Match, st.Behind = c.logs()
 	}
 	return st
 }

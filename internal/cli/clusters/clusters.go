@@ -170,6 +170,9 @@ func show(w io.Writer, output string, s *protocol.ClusterStatus) error {
 		}
 	})
 	for i := range s.Members {
+		if m := &s.Members[i]; m.Up && m.Lags && m.Votes() {
+			fmt.Fprintf(w, "Node %d does not keep up with the log, and counts for no majority until it does.\n", m.Node)
+		}
 		for j := range s.Members[:i] {
 			if m, other := &s.Members[i], &s.Members[j]; m.Name() == other.Name() {
 				fmt.Fprintf(w, "Nodes %d and %d are both called %s: give each a node_name of its own, or remove the one that is gone.\n", other.Node, m.Node, m.Name())

@@ -103,7 +103,7 @@ func (c *Control) Status() protocol.ClusterStatus {
 		peer := s.Peers[id]
 		m := protocol.Member{Node: id, Address: address, Role: role(&s, id), Up: id == s.Node || peer.Connected, RTT: peer.RTT, Skew: peer.Skew, Said: c.node.Name(id)}
 		if match, known := s.Match[id]; known {
-			m.Match = &match
+			m.Match, m.Lags = &match, s.Behind[id] > replica.KeepsUpWithin
 		}
 		if a, ok := c.said[id]; ok {
 			if id == s.Node {

@@ -4,17 +4,21 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"net/http"
 	"slices"
+	"time"
 
 	"fiveways.dev/fiveways/internal/cluster"
 	"fiveways.dev/fiveways/internal/protocol"
+	"fiveways.dev/fiveways/internal/replica"
 	"fiveways.dev/fiveways/internal/replica/level"
 )
 
 // figure is a metric of this node, or a metric of each other node as this node knows it.
 type figure struct {
 	name, kind, help string
+	leads            bool // known to the leader only
 	node             func(*cluster.Status) float64
 	peer             func(*cluster.Status, uint64) (float64, bool) // ok is false if unknown
 }
@@ -25,13 +29,10 @@ var figures = []figure{
 	{name: "term", kind: "gauge", help: "Number of elections that the cluster has had, won or not.", node: func(s *cluster.Status) float64 { return float64(s.Term) }},
 	{name: "voters", kind: "gauge", help: "Nodes that have a vote.", node: func(s *cluster.Status) float64 { return float64(len(s.Voters)) }},
 	{name: "voters_connected", kind: "gauge", help: "Those of them that the node is connected to, with itself when it has a vote.", node: func(s *cluster.Status) float64 {
-		up := 0
-		for _, id := range s.Voters {
-			if id == s.Node || s.Peers[id].Connected {
-				up++
-			}
-		}
-		return float64(up)
+		return float64(voters(s, math.MaxInt64))
+	}},
+	{name: "voters_keeping_up", kind: "gauge", help: "Those of these that lack no entry that is older than 3 s; on the node that leads only.", leads: true, node: func(s *cluster.Status) float64 {
+		return float64(voters(s, replica.KeepsUpWithin))
 	}},
 	{name: "last_index", kind: "counter", help: "Index of the last entry in the log of the node.", node: func(s *cluster.Status) float64 { return float64(s.Last) }},
 	{name: "committed_index", kind: "counter", help: "Index of the last entry that the node knows to be committed.", node: func(s *cluster.Status) float64 { return float64(s.Committed) }},
@@ -61,6 +62,16 @@ var figures = []figure{
 	}},
 }
 
+// voters returns the number of voters that are connected and at most that far behind.
+func voters(s *cluster.Status, behind time.Duration) (n int) {
+	for _, id := range s.Voters {
+		if id == s.Node || s.Peers[id].Connected && s.Behind[id] <= behind {
+			n++
+		}
+	}
+	return n
+}
+
 func number(is bool) float64 {
 	if is {
 		return 1
@@ -82,6 +93,9 @@ func (c *Control) WriteMetrics(w io.Writer) {
 
 func writeMetrics(w io.Writer, s *cluster.Status) {
 	for _, f := range figures {
+		if f.leads && s.Leader != s.Node {
+			continue
+		}
 		fmt.Fprintf(w, "# HELP fiveways_cluster_%s %s\n# TYPE fiveways_cluster_%[1]s %[3]s\n", f.name, f.help, f.kind)
 		if f.node != nil {
 			fmt.Fprintf(w, "fiveways_cluster_%s %v\n", f.name, f.node(s))

@@ -118,8 +118,11 @@ func (p *api) memberMatters() (list []Matter) {
 	}
 	s := p.o.Membership.Status()
 	for i := range s.Members {
-		if m := &s.Members[i]; !m.Up {
+		switch m := &s.Members[i]; {
+		case !m.Up:
 			list = append(list, Matter{Kind: "node", Severity: critical, Name: m.Name(), Text: "The node is down."})
+		case m.Lags && m.Votes():
+			list = append(list, Matter{Kind: "node", Severity: critical, Name: m.Name(), Text: "The node does not keep up with the log: its disk is full or hangs, or it still catches up."})
 		}
 	}
 	if len(list) > 0 && s.Critical() {

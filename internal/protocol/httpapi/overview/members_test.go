@@ -55,6 +55,10 @@ func TestQuorumCritical(t *testing.T) {
 	n.wants("GET", check, "", 503, `"queues":[{"name":"qq","readable_name":"queue 'qq' in vhost '/'","type":"quorum","virtual_host":"/"}]`)
 	c.Now.Members[2].Up = true
 	n.wants("GET", check, "", 200, `{"status":"ok"}`)
+	c.Now.Members[2].Lags = true
+	n.wants("GET", check, "", 503, `"status":"failed"`)
+	n.wants("GET", "/api/attention", "", 200, `"name":"fiveways-3","text":"The node does not keep up with the log`, "If one more node stops")
+	c.Now.Members[2].Lags = false
 	c.Now.Members[1].Up, c.Now.Members[0].Role = false, protocol.RoleLearner
 	if code, body := n.ask(http.MethodGet, check, ""); code != http.StatusOK || strings.Contains(body, "failed") {
 		t.Errorf("a node without a vote: %d, %s", code, body)
