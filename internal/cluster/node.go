@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -38,6 +39,9 @@ const (
 	renewalInterval = time.Hour
 	// leaderInterval is how often a node checks for a new leadership.
 	leaderInterval = 100 * time.Millisecond
+	// successorWithin is how old an entry may be that the log of the next leader lacks. Raft gives
+	// it a second to catch up, and until then confirms nothing.
+	successorWithin = time.Second
 	// handOver is how long a stopping leader waits for another node to lead.
 	handOver = 5 * time.Second
 )
@@ -387,7 +391,7 @@ func (n *Node) successor() (to uint64, up bool) {
 			continue
 		}
 		up = true
-		if s.Match[id] > match {
+		if s.Match[id] > match && s.CanLead(id) == nil {
 			to, match = id, s.Match[id]
 		}
 	}
@@ -399,6 +403,22 @@ type Status struct {
 	Cluster uint64
 	replica.Status
 	Peers map[uint64]transport.PeerStatus // other nodes
+}
+
+// CanLead returns an error if another node cannot take the lead from this one at once: it must have
+// a vote, be connected, and keep up with the log. While a node is asked that cannot, nobody leads.
+func (s *Status) CanLead(node uint64) error {
+	switch {
+	case node == s.Node:
+		return nil
+	case !slices.Contains(s.Voters, node):
+		return fmt.Errorf("node %d has no vote yet", node)
+	case !s.Peers[node].Connected:
+		return fmt.Errorf("node %d is not connected to node %d, which leads", node, s.Node)
+	case s.Behind[node] > successorWithin:
+		return fmt.Errorf("node %d lacks %d entries of the log; it can lead once it has caught up", node, s.Last-min(s.Match[node], s.Last))
+	}
+	return nil
 }
 
 // Status returns a recent status.
@@ -452,9 +472,19 @@ func (n *Node) ask(ctx context.Context, what func(*replica.Replica, func(error))
 	}
 }
 
-// Transfer transfers the leadership to a node, if this node leads.
-func (n *Node) Transfer(node uint64) {
+// Transfer transfers the leadership to a node, if this node leads. It waits a moment for a node
+// that cannot lead: just after an election the leader does not know the logs of all others.
+// Errors: those of Status.CanLead.
+func (n *Node) Transfer(ctx context.Context, node uint64) error {
+	ctx, cancel := context.WithTimeout(ctx, successorWithin)
+	defer cancel()
+	for s := n.Status(); s.CanLead(node) != nil; s = n.Status() {
+		if !wait(ctx) {
+			return s.CanLead(node)
+		}
+	}
 	if r := n.current(); r != nil {
 		r.replica.Transfer(node)
 	}
+	return nil
 }

@@ -3,11 +3,13 @@ package cluster
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"fiveways.dev/fiveways/internal/replica"
+	"fiveways.dev/fiveways/internal/replica/transport"
 )
 
 // TestChangeWaitsForAnother checks that a change of the members waits for the one in progress, as
@@ -35,5 +37,25 @@ func TestChangeWaitsForAnother(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// TestCanLead checks which nodes a leader refuses to ask to lead.
+func TestCanLead(t *testing.T) {
+	s := Status{
+		Status: replica.Status{
+			Node: 1, Leader: 1, Last: 100, Voters: []uint64{1, 2, 3, 4}, Learners: []uint64{5},
+			Match:  map[uint64]uint64{1: 100, 2: 90, 3: 100, 4: 0, 5: 100},
+			Behind: map[uint64]time.Duration{2: successorWithin, 4: replica.MaxBehind},
+		},
+		Peers: map[uint64]transport.PeerStatus{2: {Connected: true}, 4: {Connected: true}, 5: {Connected: true}},
+	}
+	for node, want := range map[uint64]string{
+		1: "", 2: "", 3: "not connected", 4: "lacks 100 entries", 5: "no vote", 6: "no vote",
+	} {
+		err := s.CanLead(node)
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("node %d: %v", node, err)
+		}
 	}
 }

@@ -15,9 +15,10 @@ import (
 type Cluster interface {
 	// Status returns what this node last heard. It asks no other node.
 	Status() ClusterStatus
-	// Transfer asks another node to take over as leader, and does not wait for it. A node that is
-	// down or has no vote is ignored.
-	Transfer(node uint64)
+	// Transfer asks another node to take over as leader, and does not wait for it. It returns an
+	// error if the node is down, has no vote, or does not keep up with the log, and stays so for a
+	// second.
+	Transfer(ctx context.Context, node uint64) error
 	// Remove removes a node for good. It returns the errors of replica.Replica.Remove.
 	Remove(ctx context.Context, node uint64) error
 }

@@ -255,6 +255,9 @@ func TestMembers(t *testing.T) {
 	c.Until("all nodes have a vote", func() bool { return c.Count(protocol.RoleFollower) == 3 })
 	c.Kill(0)
 	c.Until("another node leads", func() bool { return c.Leader() != 0 })
+	if out := refused(t, "cluster", "transfer", "1", "--data", c.Nodes[1].Dir); !strings.Contains(out, "is not connected") {
+		t.Errorf("to a node that is down: %s", out)
+	}
 	clustertest.Command(t, "cluster", "remove", "1", "--yes", "--data", c.Nodes[1].Dir)
 	if got := c.Count(protocol.RoleFollower); got != 2 {
 		t.Errorf("%d nodes follow", got)

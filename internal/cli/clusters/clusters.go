@@ -185,7 +185,7 @@ func show(w io.Writer, output string, s *protocol.ClusterStatus) error {
 func transferCommand() *cobra.Command {
 	return running(&cobra.Command{
 		Use: "transfer [NODE]", Short: "make another node the leader", Args: cobra.MaximumNArgs(1),
-		Long: `Makes NODE the leader, if it keeps up with the log. Clients are disconnected and reconnect. Without NODE, the node that is asked gives up the lead, and
+		Long: `Makes NODE the leader. A node that is down, has no vote yet, or does not keep up with the log is refused. Clients are disconnected and reconnect. Without NODE, the node that is asked gives up the lead, and
 the command waits until another node leads; if it does not lead, nothing happens. Use this before you stop a machine.`,
 		Example: `  fiveways cluster transfer 2
   fiveways cluster transfer`,

@@ -162,7 +162,7 @@ func (c *Control) watch(ctx context.Context) {
 	for {
 		members := c.Status().Members
 		c.askAll(ctx, members)
-		c.relieve(members)
+		c.relieve(ctx, members)
 		select {
 		case <-ctx.Done():
 			return
@@ -266,15 +266,16 @@ func (c *Control) token(w http.ResponseWriter, r *http.Request) {
 // transfer transfers the leadership to another node: node=N.
 func (c *Control) transfer(w http.ResponseWriter, r *http.Request) {
 	node, err := c.member(r)
-	if err == nil && role(new(c.node.Status()), node) == protocol.RoleLearner {
-		err = fmt.Errorf("node %d has no vote yet", node)
-	}
 	if err != nil {
 		refuse(w, http.StatusBadRequest, err)
 		return
 	}
-	c.record("lead transferred", r.FormValue("node"), nil)
-	c.Transfer(node)
+	err = c.Transfer(r.Context(), node)
+	c.record("lead transferred", r.FormValue("node"), err)
+	if err != nil {
+		refuse(w, http.StatusConflict, err)
+		return
+	}
 	w.WriteHeader(http.StatusNoContent)
 }
 
@@ -318,7 +319,9 @@ func (c *Control) remove(w http.ResponseWriter, r *http.Request) {
 }
 
 // Transfer implements protocol.Cluster.
-func (c *Control) Transfer(node uint64) { c.node.Transfer(node) }
+func (c *Control) Transfer(ctx context.Context, node uint64) error {
+	return c.node.Transfer(ctx, node)
+}
 
 // Remove implements protocol.Cluster.
 func (c *Control) Remove(ctx context.Context, node uint64) error {

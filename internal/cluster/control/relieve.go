@@ -1,14 +1,23 @@
 package control
 
-import "fiveways.dev/fiveways/internal/protocol"
+import (
+	"context"
+
+	"fiveways.dev/fiveways/internal/protocol"
+)
 
 // relieve transfers the leadership if this node leads and is low on disk: it accepts no messages,
 // but another node may.
-func (c *Control) relieve(members []protocol.Member) {
-	if to := roomier(members, c.node.Status().Node); to != 0 {
-		c.log.Warn("cluster: low on disk; giving the lead to a node that is not", "to", to)
-		c.Transfer(to)
+func (c *Control) relieve(ctx context.Context, members []protocol.Member) {
+	to := roomier(members, c.node.Status().Node)
+	if to == 0 {
+		return
 	}
+	if err := c.Transfer(ctx, to); err != nil {
+		c.log.Warn("cluster: low on disk, and no node that is not can lead yet", "err", err)
+		return
+	}
+	c.log.Warn("cluster: low on disk; giving the lead to a node that is not", "to", to)
 }
 
 // roomier returns the voter with enough disk space whose log is furthest ahead, if node leads and

@@ -1,6 +1,7 @@
 package etcd
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"testing"
@@ -127,6 +128,7 @@ func TestMemberChanges(t *testing.T) {
 		{"move to itself", move(1), nil},
 		{"move", move(2), nil},
 		{"move to one that is down", move(3), etcderrors.ErrTimeoutLeaderTransfer},
+		{"move to one that lags", refusing(errors.New("it lags"), move(2)), etcderrors.ErrTimeoutLeaderTransfer},
 		{"move to a stranger", move(4), rpctypes.ErrGRPCBadLeaderTransferee},
 		{"remove a stranger", remove(4), rpctypes.ErrGRPCMemberNotFound},
 		{"remove one of three", refusing(replica.ErrTooFew, remove(3)), rpctypes.ErrGRPCMemberNotEnoughStarted},

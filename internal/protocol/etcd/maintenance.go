@@ -178,10 +178,9 @@ func (m *maintenanceService) MoveLeader(ctx context.Context, r *pb.MoveLeaderReq
 		switch to := now.Member(r.TargetID); {
 		case to == nil || !to.Votes():
 			return etcderrors.ErrBadLeaderTransferee
-		case !to.Up:
+		case !to.Up || m.srv.o.Cluster.Transfer(ctx, r.TargetID) != nil:
 			return etcderrors.ErrTimeoutLeaderTransfer
 		}
-		m.srv.o.Cluster.Transfer(r.TargetID)
 		return nil
 	})
 	if err != nil {

@@ -13,7 +13,7 @@ type Cluster struct {
 	Now     protocol.ClusterStatus
 	Asked   []uint64 // the nodes that were asked to lead
 	Removed []uint64
-	Refusal error // of Remove
+	Refusal error // of Transfer and Remove
 }
 
 var _ protocol.Cluster = (*Cluster)(nil)
@@ -39,7 +39,12 @@ func ThreeNodes() *Cluster {
 func (c *Cluster) Status() protocol.ClusterStatus { return c.Now }
 
 // Transfer implements protocol.Cluster.
-func (c *Cluster) Transfer(node uint64) { c.Asked = append(c.Asked, node) }
+func (c *Cluster) Transfer(_ context.Context, node uint64) error {
+	if c.Refusal == nil {
+		c.Asked = append(c.Asked, node)
+	}
+	return c.Refusal
+}
 
 // Remove implements protocol.Cluster.
 func (c *Cluster) Remove(_ context.Context, node uint64) error {
