@@ -17,6 +17,9 @@ var (
 	// ErrTooFew means that a removal would leave no voter, or two voters, neither of which may
 	// fail.
 	ErrTooFew = errors.New("replica: too few voters would be left; add a node first")
+	// ErrNoMajority means that too few of the voters that a removal would leave are up and keep up
+	// with the log: nothing could be committed any more, not even another removal.
+	ErrNoMajority = errors.New("replica: the voters that are up and keep up with the log would be no majority; remove the nodes that are down first, or add a node")
 	// ErrUsed means that a node with that id was removed, or that a higher id has been assigned.
 	ErrUsed = errors.New("replica: ids of nodes are never given twice; add the node with a higher one")
 	// ErrAddress means that an address is not host:port.
@@ -85,15 +88,33 @@ func isAddress(address string) bool {
 	return err == nil && host != "" && port != "" && len(address) <= maxAddress
 }
 
-// remove removes a node permanently. done is called as for add, or with ErrTooFew.
+// remove removes a node permanently. done is called as for add, or with ErrTooFew or
+// ErrNoMajority.
 func (c *core) remove(node uint64, done func(error)) {
 	voters := c.disk.members.GetVoters()
 	left := len(voters) - 1
-	if slices.Contains(voters, node) && (left == 0 || left == 2) {
+	switch {
+	case !slices.Contains(voters, node):
+	case left == 0 || left == 2:
 		done(ErrTooFew)
+		return
+	case c.leadTerm != 0 && !c.suffices(slices.DeleteFunc(slices.Clone(voters), func(id uint64) bool { return id == node })):
+		done(ErrNoMajority)
 		return
 	}
 	c.change(done, &pb.ConfChangeV2{Changes: []*pb.ConfChangeSingle{single(pb.ConfChangeRemoveNode, node)}})
+}
+
+// suffices reports whether a majority of these voters is up and keeps up with the log.
+func (c *core) suffices(voters []uint64) bool {
+	_, behind := c.logs()
+	able := 0
+	for _, id := range voters {
+		if id == c.self || c.now()-c.heard[id] <= electionTicks*TickInterval && behind[id] <= KeepsUpWithin {
+			able++
+		}
+	}
+	return able > len(voters)/2
 }
 
 func single(kind pb.ConfChangeType, node uint64) *pb.ConfChangeSingle {

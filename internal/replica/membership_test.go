@@ -435,3 +435,42 @@ func TestTicketOfTwo(t *testing.T) {
 		}
 	})
 }
+
+// TestRemoveKeepsMajority checks that a node that is up cannot be removed if the others that are up
+// would be no majority, and that those that are down can.
+func TestRemoveKeepsMajority(t *testing.T) {
+	for name, spoil := range map[string]func(tm *team, node int) (mend func()){
+		"down": func(tm *team, node int) func() {
+			tm.isolate(node, true)
+			return func() {}
+		},
+		"stuck": func(tm *team, node int) func() { return tm.disks[node].hold() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, 5, func(t *testing.T, tm *team) {
+				leader := tm.leader(-1)
+				m, r := tm.machines[leader], tm.replicas[leader]
+				for _, node := range []int{1, 2} {
+					defer spoil(tm, (leader+node)%5)()
+				}
+				put := func() {
+					t.Helper()
+					if err := <-m.put("text"); err != nil {
+						t.Fatal(err)
+					}
+				}
+				put()
+				tm.pass(KeepsUpWithin + time.Second)
+				for _, node := range []int{leader, (leader + 3) % 5} {
+					if err := remove(r, uint64(node+1)); !errors.Is(err, ErrNoMajority) {
+						t.Errorf("node %d: %v", node+1, err)
+					}
+				}
+				if err := remove(r, uint64((leader+1)%5+1)); err != nil {
+					t.Errorf("a node of no use: %v", err)
+				}
+				put()
+			})
+		})
+	}
+}

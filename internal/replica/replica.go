@@ -212,7 +212,8 @@ func (r *Replica) Join(address string, t Ticket, done func(node uint64, addresse
 	}
 }
 
-// Remove removes a node from the cluster permanently. done is called as for Add, or with ErrTooFew.
+// Remove removes a node from the cluster permanently. done is called as for Add, or with ErrTooFew
+// or ErrNoMajority.
 func (r *Replica) Remove(node uint64, done func(error)) {
 	if !r.later(func(c *core) { c.remove(node, r.shown(c, done)) }) {
 		done(ErrStopped)

@@ -207,7 +207,8 @@ func removeCommand() *cobra.Command {
 	return consent.Flag(running(&cobra.Command{
 		Use: "remove NODE", Short: "remove a node from the cluster permanently", Args: cobra.ExactArgs(1),
 		Long: `Removes a node. Its number is never used again, and its data folder is of no more use: the machine can come back only as a new node with an empty
-folder. A cluster of three voters refuses, since two are no safer than one: add a node first.`,
+folder. A cluster of three voters refuses, since two are no safer than one: add a node first. It also refuses if the voters that are up would be no majority
+of those that are left: remove the nodes that are down first.`,
 		Example: `  fiveways cluster remove 3 --yes`,
 	}, func(cmd *cobra.Command, n *node, args []string) error {
 		if err := consent.Ask(cmd, "Remove node %s from the cluster permanently?", args[0]); err != nil {

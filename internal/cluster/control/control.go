@@ -309,7 +309,7 @@ func (c *Control) remove(w http.ResponseWriter, r *http.Request) {
 	err = c.Remove(r.Context(), node)
 	c.record("node removed", r.FormValue("node"), err)
 	switch {
-	case errors.Is(err, replica.ErrTooFew), errors.Is(err, replica.ErrBusy):
+	case errors.Is(err, replica.ErrTooFew), errors.Is(err, replica.ErrNoMajority), errors.Is(err, replica.ErrBusy):
 		refuse(w, http.StatusConflict, err)
 	case err != nil:
 		refuse(w, http.StatusServiceUnavailable, err)

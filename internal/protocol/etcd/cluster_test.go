@@ -132,6 +132,7 @@ func TestMemberChanges(t *testing.T) {
 		{"move to a stranger", move(4), rpctypes.ErrGRPCBadLeaderTransferee},
 		{"remove a stranger", remove(4), rpctypes.ErrGRPCMemberNotFound},
 		{"remove one of three", refusing(replica.ErrTooFew, remove(3)), rpctypes.ErrGRPCMemberNotEnoughStarted},
+		{"remove one of the few that are up", refusing(replica.ErrNoMajority, remove(3)), rpctypes.ErrGRPCMemberNotEnoughStarted},
 		{"remove meanwhile", refusing(fmt.Errorf("x: %w", replica.ErrBusy), remove(3)), rpctypes.ErrGRPCUnhealthy},
 		{"remove", remove(3), nil},
 		{"add", func() error { _, err := c.MemberAdd(t.Context(), []string{"http://127.0.0.1:1"}); return err }, errByToken},

@@ -67,6 +67,7 @@ var replies = []struct{ cause, reply error }{
 	{failure.ErrClosed, rpctypes.ErrGRPCStopped},
 	{failure.ErrLogFailed, virtual.ErrLogFailed},
 	{replica.ErrTooFew, rpctypes.ErrGRPCMemberNotEnoughStarted},
+	{replica.ErrNoMajority, rpctypes.ErrGRPCMemberNotEnoughStarted},
 	{replica.ErrBusy, rpctypes.ErrGRPCUnhealthy},
 	{replica.ErrNotLeader, rpctypes.ErrGRPCNotLeader},
 }
