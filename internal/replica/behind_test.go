@@ -42,3 +42,36 @@ func TestBehind(t *testing.T) {
 		is("it has caught up", 0, 0)
 	})
 }
+
+// TestUncommitted checks that a leader whose followers write nothing knows for how long.
+func TestUncommitted(t *testing.T) {
+	bubble(t, 3, func(t *testing.T, tm *team) {
+		leader := tm.leader(-1)
+		m, r := tm.machines[leader], tm.replicas[leader]
+		is := func(want time.Duration) {
+			t.Helper()
+			if got := r.Status().Uncommitted; got < want-TickInterval || got > want+TickInterval {
+				t.Errorf("%v, want %v", got, want)
+			}
+		}
+		if err := <-m.put("all write it"); err != nil {
+			t.Fatal(err)
+		}
+		tm.pass(time.Second)
+		is(0)
+		release := tm.disks[(leader+1)%3].hold()
+		releaseOther := tm.disks[(leader+2)%3].hold()
+		stalled := m.put("the leader alone writes it")
+		tm.pass(5 * time.Second)
+		m.put("it waits")
+		tm.pass(5 * time.Second)
+		is(10 * time.Second)
+		release()
+		releaseOther()
+		if err := <-stalled; err != nil {
+			t.Fatal(err)
+		}
+		tm.pass(time.Second)
+		is(0)
+	})
+}

@@ -539,6 +539,17 @@ func (c *core) committed() {
 	}
 }
 
+// uncommitted returns the age of the oldest proposal that is not committed, or 0 if there is none.
+func (c *core) uncommitted() time.Duration {
+	switch {
+	case len(c.open) > 0:
+		return c.now() - c.open[0].at
+	case len(c.waiting) > 0:
+		return c.now() - c.waiting[0].at
+	}
+	return 0
+}
+
 // lasting returns the index up to which no append, and no snapshot, that has not begun replaces
 // entries of the log. Those behind it may be another leader's than the committed ones.
 func (c *core) lasting() uint64 {

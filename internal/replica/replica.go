@@ -95,6 +95,9 @@ type Status struct {
 	// Behind is how old the oldest entry is that the log of each other node lacks, up to MaxBehind;
 	// only on the leader.
 	Behind map[uint64]time.Duration
+	// Uncommitted is how long ago the oldest proposal was made that is not committed; 0 if there is
+	// none. Only on the leader.
+	Uncommitted time.Duration
 	Counts
 }
 
@@ -349,6 +352,7 @@ func (c *core) status() Status {
 	}
 	if c.leadTerm != 0 {
 		st.Match, st.Behind = c.logs()
+		st.Uncommitted = c.uncommitted()
 	}
 	return st
 }

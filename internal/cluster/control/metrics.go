@@ -37,6 +37,7 @@ var figures = []figure{
 	{name: "last_index", kind: "counter", help: "Index of the last entry in the log of the node.", node: func(s *cluster.Status) float64 { return float64(s.Last) }},
 	{name: "committed_index", kind: "counter", help: "Index of the last entry that the node knows to be committed.", node: func(s *cluster.Status) float64 { return float64(s.Committed) }},
 	{name: "applied_index", kind: "counter", help: "Index of the last entry that the state of the node has.", node: func(s *cluster.Status) float64 { return float64(s.Applied) }},
+	{name: "oldest_uncommitted_seconds", kind: "gauge", help: "Time since the oldest entry was proposed that is not committed, or 0; on the node that leads only.", leads: true, node: func(s *cluster.Status) float64 { return s.Uncommitted.Seconds() }},
 	{name: "leaderships_total", kind: "counter", help: "Leaderships of the node that began.", node: func(s *cluster.Status) float64 { return float64(s.Leaderships) }},
 	{name: "commits_total", kind: "counter", help: "Entries that the node proposed as leader and that were committed.", node: func(s *cluster.Status) float64 { return float64(s.Commits) }},
 	{name: "commit_seconds_total", kind: "counter", help: "Time that these took in all, from the proposal to the commit.", node: func(s *cluster.Status) float64 { return s.CommitTime.Seconds() }},
@@ -79,9 +80,12 @@ func number(is bool) float64 {
 	return 0
 }
 
+// metricsType is the content type of the Prometheus format.
+const metricsType = "text/plain; version=0.0.4; charset=utf-8"
+
 // Metrics serves the cluster metrics of the node in the Prometheus format.
 func (c *Control) Metrics(w http.ResponseWriter, _ *http.Request) {
-	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+	w.Header().Set("Content-Type", metricsType)
 	c.WriteMetrics(w)
 }
 

@@ -24,7 +24,7 @@ func told(t *testing.T) string {
 	var out strings.Builder
 	writeMetrics(&out, &cluster.Status{
 		Status: replica.Status{
-			Node: 1, Leader: 1, Term: 7, Last: 100, Committed: 99, Applied: 98, Level: 1, Voters: []uint64{1, 2, 3}, Learners: []uint64{4},
+			Node: 1, Leader: 1, Term: 7, Last: 100, Committed: 99, Applied: 98, Level: 1, Uncommitted: 2 * time.Second, Voters: []uint64{1, 2, 3}, Learners: []uint64{4},
 			Match:  map[uint64]uint64{1: 100, 2: 97, 3: 0, 4: 40},
 			Behind: map[uint64]time.Duration{2: 4 * time.Second, 3: replica.MaxBehind, 4: replica.MaxBehind},
 			Counts: replica.Counts{Leaderships: 2, Commits: 50, CommitTime: 100 * time.Millisecond, SnapshotsSent: 3, SnapshotsFailed: 1},
@@ -54,7 +54,7 @@ func TestFigures(t *testing.T) {
 			lines = append(lines, strings.TrimSpace(strings.TrimPrefix(line, "fiveways_cluster_")))
 		}
 	}
-	const want = `leader 1, has_leader 1, term 7, voters 3, voters_connected 2, voters_keeping_up 1, last_index 100, committed_index 99, applied_index 98, leaderships_total 2, commits_total 50, commit_seconds_total 0.1, snapshots_sent_total 3, snapshots_failed_total 1, level 1, newest_level 1, peer_newest_level{node="2"} 2, ` +
+	const want = `leader 1, has_leader 1, term 7, voters 3, voters_connected 2, voters_keeping_up 1, last_index 100, committed_index 99, applied_index 98, oldest_uncommitted_seconds 2, leaderships_total 2, commits_total 50, commit_seconds_total 0.1, snapshots_sent_total 3, snapshots_failed_total 1, level 1, newest_level 1, peer_newest_level{node="2"} 2, ` +
 		`peer_connected{node="2"} 1, peer_connected{node="3"} 0, peer_connected{node="4"} 1, peer_rtt_seconds{node="2"} 0.001, peer_rtt_seconds{node="4"} 0.002, ` +
 		`peer_clock_skew_seconds{node="2"} -0.02, peer_clock_skew_seconds{node="4"} 0, ` +
 		`peer_messages_dropped_total{node="2"} 0, peer_messages_dropped_total{node="3"} 5, peer_messages_dropped_total{node="4"} 0, ` +
