@@ -10,7 +10,9 @@ import (
 
 // Alarm is the reason why publishers are blocked. There is at most one at a time.
 type Alarm struct {
-	Reason  string // LowOnMemory or LowOnDisk
+	Reason string // LowOnMemory or LowOnDisk
+	// Nodes are the nodes of the cluster that are low on disk, if those make the alarm.
+	Nodes   []string
 	Cleared <-chan struct{}
 	clear   chan struct{}
 }
@@ -23,6 +25,18 @@ const (
 
 // Alarm returns the alarm in force, or nil. Its channel Cleared is closed when the alarm ends.
 func (b *Broker) Alarm() *Alarm { return b.alarm.Load() }
+
+// WatchDisks makes the watchdog raise the alarm LowOnDisk also while short returns nodes: those
+// that are low on disk, if the cluster cannot do without them.
+func (b *Broker) WatchDisks(short func() []string) { b.disks.Store(&short) }
+
+// lowNodes returns the nodes for which publishers must be blocked.
+func (b *Broker) lowNodes() []string {
+	if short := b.disks.Load(); short != nil {
+		return (*short)()
+	}
+	return nil
+}
 
 // The watchdog checks memory and disk every watchRound, or every calmRound while both are far from
 // their limits.
@@ -40,7 +54,7 @@ func (b *Broker) watch() {
 	for {
 		select {
 		case <-b.stop:
-			b.setAlarm("")
+			b.setAlarm("", nil)
 			return
 		case <-round.C:
 		}
@@ -54,7 +68,8 @@ func (b *Broker) watch() {
 			free = math.MaxUint64 // an unknown amount of free space raises no alarm
 		}
 		memory := b.set.Memory.Load()
-		b.setAlarm(short.Look(memory, free, b.set.Log.State().Health == store.NoSpace))
+		nodes := b.lowNodes()
+		b.setAlarm(short.Look(memory, free, len(nodes) > 0 || b.set.Log.State().Health == store.NoSpace), nodes)
 		if err == nil && short.Far(memory, free) {
 			round.Reset(calmRound)
 		} else {
@@ -64,19 +79,22 @@ func (b *Broker) watch() {
 }
 
 // figures returns the numbers for the log line of an alarm.
-func (b *Broker) figures(reason string) []any {
+func (b *Broker) figures(reason string, nodes []string) []any {
 	if reason == LowOnMemory {
 		return []any{"reason", reason, "memory", b.set.Memory.Load(), "memory_limit", b.opts.MemoryLimit}
 	}
 	free, _ := b.fs.Free(b.dir) //nolint:errcheck // then it is 0
 	all := []any{"reason", reason, "dir", b.dir, "disk_free", free, "disk_free_limit", max(b.opts.DiskFreeLimit, 0)}
+	if len(nodes) > 0 {
+		all = append(all, "nodes", nodes)
+	}
 	if log := b.set.Log.State(); log.Health == store.NoSpace {
 		all = append(all, "err", log.Err)
 	}
 	return all
 }
 
-func (b *Broker) setAlarm(reason string) {
+func (b *Broker) setAlarm(reason string, nodes []string) {
 	have := b.alarm.Load()
 	switch {
 	case have == nil && reason == "", have != nil && have.Reason == reason:
@@ -85,13 +103,13 @@ func (b *Broker) setAlarm(reason string) {
 		b.alarm.Store(nil)
 		b.set.Alarmed.Store(false)
 		close(have.clear)
-		b.log.Info("alarm over: publishers resumed", b.figures(have.Reason)...)
+		b.log.Info("alarm over: publishers resumed", b.figures(have.Reason, nil)...)
 	}
 	if reason != "" {
 		ch := make(chan struct{})
-		b.alarm.Store(&Alarm{Reason: reason, Cleared: ch, clear: ch})
+		b.alarm.Store(&Alarm{Reason: reason, Nodes: nodes, Cleared: ch, clear: ch})
 		b.set.Alarmed.Store(true)
 		b.set.Flow.Relieve()
-		b.log.Warn("alarm: publishers are blocked, consumers continue", b.figures(reason)...)
+		b.log.Warn("alarm: publishers are blocked, consumers continue", b.figures(reason, nodes)...)
 	}
 }

@@ -69,6 +69,13 @@ func TestAlarmsInTheLog(t *testing.T) {
 				`level=WARN msg="store: the disk is full; writes wait until there is room"`, `level=INFO msg="store: the disk has room again; writes continue"`,
 			},
 		},
+		"disks of other nodes": {
+			short: func(_ *scarce, _ *vfs.Errors, b *Broker) {
+				b.WatchDisks(func() []string { return []string{"n2", "n3"} })
+			},
+			enough: func(_ *scarce, _ *vfs.Errors, b *Broker) { b.WatchDisks(func() []string { return nil }) },
+			want:   []string{`reason="low on disk" dir=data disk_free=1073741824 disk_free_limit=0 nodes="[n2 n3]"`},
+		},
 		"memory": {
 			change: func(o *Options) { o.MemoryLimit = 1 << 20 },
 			short:  func(_ *scarce, _ *vfs.Errors, b *Broker) { b.set.Memory.Add(2 << 20) },
@@ -84,7 +91,9 @@ func TestAlarmsInTheLog(t *testing.T) {
 				disk.free.Store(1 << 30)
 				b := openBroker(t, disk, func(o *Options) {
 					o.Logger = slog.New(slog.NewTextHandler(&log, nil))
-					c.change(o)
+					if c.change != nil {
+						c.change(o)
+					}
 				})
 				c.short(disk, errs, b)
 				<-time.After((backpressure.MemoryLooks + 1) * watchRound)

@@ -99,6 +99,7 @@ type Broker struct {
 	following bool // changes of the definitions come from the log
 
 	alarm atomic.Pointer[Alarm]
+	disks atomic.Pointer[func() []string] // WatchDisks
 
 	removals  removals
 	userRates sync.Map // user → *throttle.Limit

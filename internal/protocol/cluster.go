@@ -77,6 +77,10 @@ type About struct {
 // Removed is what a node says that was removed from its cluster.
 const Removed = "this node was removed from the cluster"
 
+// LowOnDisk reports whether the node has less free space than its limit. As leader it would block
+// publishers.
+func (a *About) LowOnDisk() bool { return a.DiskFree >= 0 && a.DiskFree < a.DiskFreeLimit }
+
 // NodeName returns the name of a node without a configured name.
 func NodeName(node uint64) string { return fmt.Sprintf("fiveways-%d", node) }
 

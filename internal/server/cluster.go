@@ -126,7 +126,8 @@ func (s *Server) openControl() {
 	s.serveMetrics(s.cluster)
 }
 
-// serveMetrics serves the metrics of this node. While it leads, those of the broker come first.
+// serveMetrics serves the metrics of this node. While it leads, those of the broker come first,
+// otherwise those of its disk.
 func (s *Server) serveMetrics(c *control.Control) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /metrics/cluster", c.Metrics)
@@ -138,7 +139,7 @@ func (s *Server) serveMetrics(c *control.Control) {
 			l.counters.ServeHTTP(w, r)
 			return
 		}
-		c.Metrics(w, r)
+		c.FollowerMetrics(w, r)
 	})
 	mux.HandleFunc("GET /metrics/{of}", func(w http.ResponseWriter, r *http.Request) {
 		if l := s.leadership(); l != nil {

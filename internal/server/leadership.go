@@ -68,6 +68,7 @@ func (s *Server) newLeadership(b *broker.Broker, m *machines, lease protocol.Lea
 	})
 	if s.cluster != nil {
 		l.counters = httpapi.MetricsHandler(l.api, s.cluster.WriteMetrics)
+		b.WatchDisks(s.cluster.ShortOfDisk)
 	}
 	web := httpapi.ServerOptions{Clients: l.shared.Clients, Connections: l.shared.Connections, Log: s.log}
 	if s.listeners["amqp"] != nil {

@@ -433,6 +433,9 @@ func disagreements(t *testing.T, c *clustertest.Cluster) (wrong []string) {
 		if is != (code == http.StatusOK) || is != strings.Contains(broker, "rabbitmq_queues") || !strings.Contains(broker, "fiveways_cluster_voters 3\n") {
 			wrong = append(wrong, fmt.Sprintf("node %d: /leader %d, leads %v, and /metrics of %d bytes", i, code, is, len(broker)))
 		}
+		if got := strings.Count(broker, "\nrabbitmq_disk_space_available_bytes "); got != 1 {
+			wrong = append(wrong, fmt.Sprintf("node %d tells of the free space of %d disks", i, got))
+		}
 		if got := strings.Count(own, "fiveways_cluster_peer_connected{"); got != 2 {
 			wrong = append(wrong, fmt.Sprintf("node %d tells of %d others:\n%s", i, got, own))
 		}

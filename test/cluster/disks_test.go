@@ -3,11 +3,13 @@ package cluster
 import (
 	"errors"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	amqp "github.com/rabbitmq/amqp091-go"
 
+	"fiveways.dev/fiveways/internal/protocol"
 	"fiveways.dev/fiveways/test/brokertest"
 	"fiveways.dev/fiveways/test/clustertest"
 )
@@ -44,4 +46,38 @@ func TestStuckDisks(t *testing.T) {
 	if ok, err := sent.WaitContext(t.Context()); !ok || err != nil {
 		t.Errorf("the disks answer again: confirmed %v, %v", ok, err)
 	}
+}
+
+// TestFollowersLowOnDisk checks that publishers are blocked while the disks of both followers are
+// nearly full, and that each node tells of its own disk.
+func TestFollowersLowOnDisk(t *testing.T) {
+	t.Parallel()
+	c := clustertest.Start(t, "--metrics", "127.0.0.1:0")
+	roomy := c.Leader()
+	restart := func(i int, flags ...string) {
+		c.Stop(i)
+		c.Up(i, flags...)
+		c.Until("all nodes are up", func() bool { return c.Count(protocol.RoleFollower) == 2 })
+	}
+	blocks := func(is string) func() bool {
+		return func() bool {
+			_, metrics := ask(t, c.Nodes[c.Leader()], "/metrics")
+			return c.Leader() == roomy && strings.Contains(metrics, `fiveways_alarm{resource="disk"} `+is)
+		}
+	}
+	for i := range c.Nodes {
+		if i != roomy {
+			restart(i, "--disk-free-limit", "1000000000000000000")
+		}
+	}
+	c.Until("publishers are blocked", blocks("1"))
+	if out := clustertest.Command(t, "cluster", "status", "--data", c.Nodes[roomy].Dir); strings.Count(out, "(low)") != 2 {
+		t.Error(out)
+	}
+	low := (roomy + 1) % 3
+	if _, metrics := ask(t, c.Nodes[low], "/metrics"); !strings.Contains(metrics, "rabbitmq_alarms_free_disk_space_watermark 1\n") {
+		t.Error(metrics)
+	}
+	restart(low)
+	c.Until("publishers are not blocked any more", blocks("0"))
 }

@@ -166,6 +166,9 @@ func show(w io.Writer, output string, s *protocol.ClusterStatus) error {
 			if about.DiskFree >= 0 {
 				free = display.Bytes(about.DiskFree)
 			}
+			if about.LowOnDisk() {
+				free += " (low)"
+			}
 			row(m.Node, m.Role, about.Name, m.Address, lag, about.Applied, m.RTT.Round(10*time.Microsecond), m.Skew.Round(time.Millisecond), free, about.Version, supports)
 		}
 	})

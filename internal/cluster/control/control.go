@@ -47,6 +47,7 @@ type Control struct {
 	mux   *http.ServeMux
 	audit *protocol.Audit
 	log   *slog.Logger
+	disks disks
 
 	mu   sync.Mutex
 	said map[uint64]protocol.About // guarded by mu: the last report of each node
@@ -57,7 +58,7 @@ var _ protocol.Cluster = (*Control)(nil)
 // New returns the Control of a node. about returns what the node reports of itself. Control sets
 // Applied and Votes in it.
 func New(n *cluster.Node, about func() protocol.About, audit *protocol.Audit, log *slog.Logger) *Control {
-	c := &Control{node: n, about: about, mux: http.NewServeMux(), audit: audit, log: log, said: map[uint64]protocol.About{}}
+	c := &Control{node: n, about: about, mux: http.NewServeMux(), audit: audit, log: log, disks: disks{low: map[uint64]bool{}}, said: map[uint64]protocol.About{}}
 	c.mux.HandleFunc("GET /about", func(w http.ResponseWriter, _ *http.Request) { reply(w, c.self()) })
 	c.mux.HandleFunc("GET /status", func(w http.ResponseWriter, r *http.Request) { reply(w, c.status(r.Context())) })
 	c.mux.HandleFunc("POST /token", c.token)
@@ -163,6 +164,7 @@ func (c *Control) watch(ctx context.Context) {
 		members := c.Status().Members
 		c.askAll(ctx, members)
 		c.relieve(ctx, members)
+		c.disks.look(c.Status().Members) // with the last reports of those that did not answer
 		select {
 		case <-ctx.Done():
 			return

@@ -29,8 +29,8 @@ func roomier(members []protocol.Member, node uint64) (to uint64) {
 		switch {
 		case m.About == nil:
 		case m.Node == node:
-			needed = m.Role == protocol.RoleLeader && low(m.About)
-		case m.Role == protocol.RoleFollower && m.Match != nil && *m.Match > match && !low(m.About):
+			needed = m.Role == protocol.RoleLeader && m.About.LowOnDisk()
+		case m.Role == protocol.RoleFollower && m.Match != nil && *m.Match > match && !m.About.LowOnDisk():
 			to, match = m.Node, *m.Match
 		}
 	}
@@ -39,6 +39,3 @@ func roomier(members []protocol.Member, node uint64) (to uint64) {
 	}
 	return to
 }
-
-// low reports whether the node, as leader, would block publishers because of its free disk space.
-func low(a *protocol.About) bool { return a.DiskFree >= 0 && a.DiskFree < a.DiskFreeLimit }

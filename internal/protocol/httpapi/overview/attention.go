@@ -6,6 +6,7 @@ import (
 	"math"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"fiveways.dev/fiveways/internal/broker"
@@ -71,6 +72,9 @@ func (p *api) alarmMatter(a *broker.Alarm) Matter {
 	text := fmt.Sprintf("Publishers are blocked: messages use %s of memory, the limit is %s (memory_limit).", size(res.Memory), size(res.MemoryLimit))
 	if a.Reason == broker.LowOnDisk {
 		text = fmt.Sprintf("Publishers are blocked: %s are free on the disk, the limit is %s (disk_free_limit).", size(res.DiskFree), size(max(res.DiskFreeLimit, 0)))
+	}
+	if len(a.Nodes) > 0 {
+		text = fmt.Sprintf("Publishers are blocked: %s have less free disk space than disk_free_limit, and the other nodes are no majority.", strings.Join(a.Nodes, ", "))
 	}
 	return Matter{Kind: "alarm", Severity: critical, Name: resources[a.Reason], Text: text}
 }

@@ -120,6 +120,10 @@ func TestAttentionToAlarms(t *testing.T) {
 	if m.Severity != critical || !strings.Contains(m.Text, "are free on the disk, the limit is") {
 		t.Errorf("%+v", m)
 	}
+	m = (&api{n.a, n.o, nil}).alarmMatter(&broker.Alarm{Reason: broker.LowOnDisk, Nodes: []string{"n2", "n3"}})
+	if !strings.Contains(m.Text, "n2, n3 have less free disk space") {
+		t.Errorf("%+v", m)
+	}
 	if m := forecast("disk", 30*time.Minute, "x"); m.Severity != critical {
 		t.Errorf("%+v", m)
 	}

@@ -37,7 +37,7 @@ func (p *api) other(a *protocol.About) object {
 		"os_pid": strconv.Itoa(a.PID), "uptime": time.Since(a.Started).Milliseconds(), "processors": a.Processors, "rates_mode": "basic",
 		"fd_used": a.Process.Files, "fd_total": a.Process.MostFiles, "proc_used": a.Process.Goroutines,
 		"mem_used": a.Process.Memory, "mem_limit": a.MemoryLimit, "mem_alarm": false, "mem_calculation_strategy": "rss",
-		"disk_free": a.DiskFree, "disk_free_limit": a.DiskFreeLimit, "disk_free_alarm": a.DiskFree >= 0 && a.DiskFree < a.DiskFreeLimit,
+		"disk_free": a.DiskFree, "disk_free_limit": a.DiskFreeLimit, "disk_free_alarm": a.LowOnDisk(),
 		"applications": p.applications(a.Version),
 	}
 }
