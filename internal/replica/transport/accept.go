@@ -171,7 +171,6 @@ func (t *Transport) receive(nc net.Conn, p *peer) error {
 		if err != nil {
 			return err
 		}
-		p.figures.heard.Store(int64(t.elapsed()))
 		if len(payload) == 0 {
 			return ErrMalformed
 		}
@@ -226,8 +225,9 @@ func (t *Transport) time(p *peer, kind byte, record []byte) error {
 		return ErrMalformed
 	}
 	p.figures.rtt.Store(int64(rtt))
+	p.figures.answers.Add(1)
 	if err := t.noteSkew(p, time.Duration(theirs-t.o.Now().UnixNano())+rtt/2, rtt); err != nil {
-		t.cut(p)
+		t.cut(p, err)
 		return err
 	}
 	return nil

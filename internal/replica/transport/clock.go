@@ -48,10 +48,10 @@ func (t *Transport) noteSkew(p *peer, ahead, rtt time.Duration) error {
 	return checkSkew(ahead, rtt)
 }
 
-// cut closes all connections with a peer. Both nodes refuse new ones until their clocks agree.
-func (t *Transport) cut(p *peer) {
-	p.control.cut()
-	p.bulk.cut()
+// cut closes all connections with a peer because of err. Both nodes refuse new ones until their
+// clocks agree.
+func (t *Transport) cut(p *peer, err error) {
+	p.cut(err)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.drop(p.id)

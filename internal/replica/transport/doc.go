@@ -13,6 +13,13 @@
 // only its own queue. A message that arrives is complete, comes from the node that it names, and is
 // meant for this one.
 //
+// # Silence
+//
+// Every second a control link pings, and the peer answers over its own. Links whose peer leaves
+// pings unanswered for five seconds are dialed again, so that a dead, halted or unreachable node is
+// known to be disconnected, and both nodes talk again at once when the network is back. What was
+// queued is lost.
+//
 // # Messages that must not be late
 //
 // A leader that transfers its leadership orders another node to stand for election, and suspends

@@ -20,7 +20,7 @@ const (
 	linkBytes    = 64 << 20 // of their entries together; a single message may exceed it
 	writeBuffer  = 128 << 10
 	minBackoff   = 50 * time.Millisecond
-	maxBackoff   = 2 * time.Second
+	maxBackoff   = time.Second
 )
 
 // link sends messages to a peer over a connection that it redials when lost.
@@ -30,10 +30,10 @@ type link struct {
 	purpose purpose
 
 	mu    sync.Mutex
-	queue []*pb.Message // guarded by mu
-	bytes int           // guarded by mu: of the entries in queue
-	pongs []pong        // guarded by mu: to be sent
-	conn  net.Conn      // guarded by mu: nil while it is not connected
+	queue []*pb.Message           // guarded by mu
+	bytes int                     // guarded by mu: of the entries in queue
+	pongs []pong                  // guarded by mu: to be sent
+	end   context.CancelCauseFunc // guarded by mu: closes the connection; nil while there is none
 
 	wake  chan struct{}   // 1 slot: the link has work
 	ctx   context.Context // until close
@@ -103,10 +103,7 @@ func (l *link) run() {
 		nc, err := l.dial()
 		if err == nil {
 			backoff = minBackoff
-			l.setConn(nc)
 			err = l.serve(nc)
-			nc.Close()
-			l.setConn(nil)
 		}
 		l.lose()
 		if l.ctx.Err() != nil {
@@ -126,25 +123,25 @@ func (l *link) run() {
 	}
 }
 
-func (l *link) setConn(nc net.Conn) {
+func (l *link) setEnd(end context.CancelCauseFunc) {
 	l.mu.Lock()
-	l.conn = nc
+	l.end = end
 	l.mu.Unlock()
 }
 
-// cut closes the connection; the link dials again.
-func (l *link) cut() {
+// cut closes the connection because of err; the link dials again.
+func (l *link) cut(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.conn != nil {
-		l.conn.Close()
+	if l.end != nil {
+		l.end(err)
 	}
 }
 
 func (l *link) isConnected() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.conn != nil
+	return l.end != nil
 }
 
 // lose drops the queued messages.
@@ -159,31 +156,57 @@ func (l *link) lose() {
 func (l *link) dial() (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(l.ctx, dialPatience)
 	defer cancel()
-	return l.t.dial(ctx, l.to, &hello{purpose: l.purpose})
+	nc, err := l.t.dial(ctx, l.to, &hello{purpose: l.purpose})
+	if err == nil && l.purpose == controlLink {
+		l.to.figures.answers.Add(1)
+	}
+	return nc, err
 }
 
-// serve sends until the connection fails or the link is closed. After its answer a peer writes
-// nothing, so a read returns only when the connection ends.
+// serve sends until the connection fails or is cut, or the link is closed, and closes the
+// connection.
 func (l *link) serve(nc net.Conn) error {
-	defer context.AfterFunc(l.ctx, func() { nc.Close() })()
+	ctx, end := context.WithCancelCause(l.ctx)
+	defer end(nil)
+	defer nc.Close()
+	defer context.AfterFunc(ctx, func() { nc.Close() })()
+	l.setEnd(end)
+	defer l.setEnd(nil)
+	err := l.transmit(ctx, nc)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+// transmit sends until the connection fails or ctx ends. After its answer a peer writes nothing, so
+// a read returns only when the connection ends.
+func (l *link) transmit(ctx context.Context, nc net.Conn) error {
 	broken := make(chan error, 1)
 	go func() {
 		_, err := nc.Read(make([]byte, 1))
 		broken <- err
 	}()
 	w := bufio.NewWriterSize(nc, writeBuffer)
-	ping := time.NewTicker(pingInterval)
+	ping := time.NewTicker(l.t.tick)
 	defer ping.Stop()
 	if err := l.ping(nc, w); err != nil {
 		return err
 	}
 	var messages []*pb.Message
 	for {
+		select {
+		case <-ping.C: // even while there is always a message to send
+			if err := l.ping(nc, w); err != nil {
+				return err
+			}
+		default:
+		}
 		var pongs []pong
 		messages, pongs = l.take(messages)
 		if len(messages)+len(pongs) == 0 {
 			select {
-			case <-l.ctx.Done():
+			case <-ctx.Done():
 				return nil
 			case err := <-broken:
 				return err

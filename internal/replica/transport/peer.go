@@ -22,9 +22,9 @@ type peer struct {
 
 type figures struct {
 	sent, dropped atomic.Uint64
-	rtt, skew     atomic.Int64 // ns
-	apart         atomic.Bool  // skew is too large
-	heard         atomic.Int64 // ns since Transport.start; 0: never
+	rtt, skew     atomic.Int64  // ns
+	apart         atomic.Bool   // skew is too large
+	answers       atomic.Uint64 // pongs, and connections of the control link
 }
 
 // PeerStatus is what a node knows about a peer.
@@ -33,7 +33,6 @@ type PeerStatus struct {
 	Connected     bool          // both links are up
 	RTT           time.Duration // of the last ping, 0 = unknown
 	Skew          time.Duration // of its wall clock, positive if ahead; exact to half of RTT
-	Heard         time.Duration // since the last message from it, -1 = never
 	Sent, Dropped uint64        // messages
 	Levels        level.Range   // that it supports; empty while its control link is down
 }
@@ -45,6 +44,12 @@ func (p *peer) link(m *pb.Message) *link {
 		return p.bulk
 	}
 	return p.control
+}
+
+// cut closes the connections of the links because of err; both dial again.
+func (p *peer) cut(err error) {
+	p.control.cut(err)
+	p.bulk.cut(err)
 }
 
 func (p *peer) close() {

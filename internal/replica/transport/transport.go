@@ -65,6 +65,7 @@ type Options struct {
 type Transport struct {
 	o      Options
 	start  time.Time
+	tick   time.Duration   // pingInterval, except in tests
 	ctx    context.Context // until Close
 	cancel context.CancelFunc
 	level  atomic.Uint64 // of the log of this node
@@ -88,7 +89,7 @@ func New(o Options) *Transport {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	t := &Transport{
-		o: o, start: time.Now(),
+		o: o, start: time.Now(), tick: pingInterval,
 		peers: map[uint64]*peer{}, accepted: map[net.Conn]uint64{}, lines: map[line]*rate.Sometimes{},
 	}
 	t.ctx, t.cancel = context.WithCancel(context.Background())
@@ -141,6 +142,7 @@ func (t *Transport) add(id uint64, address string) *peer {
 	t.peers[id] = p
 	t.running.Go(p.control.run)
 	t.running.Go(p.bulk.run)
+	t.running.Go(func() { t.watch(p) })
 	return p
 }
 
@@ -183,11 +185,8 @@ func (t *Transport) Status(node uint64) (s PeerStatus, ok bool) {
 	f := &p.figures
 	s = PeerStatus{
 		Address: *p.address.Load(), Connected: p.control.isConnected() && p.bulk.isConnected(),
-		RTT: time.Duration(f.rtt.Load()), Skew: time.Duration(f.skew.Load()), Heard: -1,
+		RTT: time.Duration(f.rtt.Load()), Skew: time.Duration(f.skew.Load()),
 		Sent: f.sent.Load(), Dropped: f.dropped.Load(),
-	}
-	if at := f.heard.Load(); at != 0 {
-		s.Heard = t.elapsed() - time.Duration(at)
 	}
 	if levels := p.levels.Load(); levels != nil {
 		s.Levels = *levels
@@ -226,7 +225,8 @@ func (t *Transport) dial(ctx context.Context, to *peer, h *hello) (net.Conn, err
 	return nc, nil
 }
 
-// keepAlive detects a dead machine within about ten seconds.
+// keepAlive detects within about ten seconds that the other end of an idle connection is gone. It
+// does nothing while sent data is not acknowledged, so links also depend on watch.
 var keepAlive = net.KeepAliveConfig{Enable: true, Idle: 5 * time.Second, Interval: time.Second, Count: 5}
 
 // line identifies a log line about a node; 0 is a connection whose node is unknown.
