@@ -212,7 +212,7 @@ func TestRenewalWhileConnected(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer nc.Close()
-	if got := nc.(*tls.Conn).ConnectionState().PeerCertificates[0]; !got.Equal(two.pair.Load().Leaf) {
+	if got := nc.(interface{ ConnectionState() tls.ConnectionState }).ConnectionState().PeerCertificates[0]; !got.Equal(two.pair.Load().Leaf) {
 		t.Errorf("node 2 presents a certificate until %s", got.NotAfter)
 	}
 	if text := a.log.String() + b.log.String(); text != before {

@@ -34,6 +34,9 @@ func (t *Transport) Serve(ln net.Listener) error {
 			}
 			return fmt.Errorf("transport: %w", err)
 		}
+		if tcp, ok := nc.(*net.TCPConn); ok {
+			tcp.SetKeepAliveConfig(keepAlive) //nolint:errcheck // without it, watch closes the connection
+		}
 		conn := tls.Server(nc, config)
 		if !t.enter(conn) {
 			nc.Close()
@@ -225,7 +228,7 @@ func (t *Transport) time(p *peer, kind byte, record []byte) error {
 		return ErrMalformed
 	}
 	p.figures.rtt.Store(int64(rtt))
-	p.figures.answers.Add(1)
+	p.figures.pongs.Add(1)
 	if err := t.noteSkew(p, time.Duration(theirs-t.o.Now().UnixNano())+rtt/2, rtt); err != nil {
 		t.cut(p, err)
 		return err

@@ -18,7 +18,8 @@
 // Every second a control link pings, and the peer answers over its own. Links whose peer leaves
 // pings unanswered for five seconds are dialed again, so that a dead, halted or unreachable node is
 // known to be disconnected, and both nodes talk again at once when the network is back. What was
-// queued is lost.
+// queued is lost. After ten seconds the streams from and to that node are closed, too: the sessions
+// of its clients end, and no longer hold messages, locks and places in line.
 //
 // # Messages that must not be late
 //

@@ -158,7 +158,7 @@ func (l *link) dial() (net.Conn, error) {
 	defer cancel()
 	nc, err := l.t.dial(ctx, l.to, &hello{purpose: l.purpose})
 	if err == nil && l.purpose == controlLink {
-		l.to.figures.answers.Add(1)
+		l.to.figures.dials.Add(1)
 	}
 	return nc, err
 }

@@ -24,7 +24,7 @@ type figures struct {
 	sent, dropped atomic.Uint64
 	rtt, skew     atomic.Int64  // ns
 	apart         atomic.Bool   // skew is too large
-	answers       atomic.Uint64 // pongs, and connections of the control link
+	pongs, dials  atomic.Uint64 // answered pings, and connections of the control link
 }
 
 // PeerStatus is what a node knows about a peer.

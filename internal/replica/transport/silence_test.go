@@ -1,6 +1,8 @@
 package transport
 
 import (
+	"errors"
+	"io"
 	"net"
 	"sync"
 	"testing"
@@ -120,22 +122,78 @@ func TestOneWay(t *testing.T) {
 	b.awaitConnected(1, false)
 }
 
-// TestSilence: a peer is silent after some ticks without an answer.
+// TestSilence: links are cut after some ticks without a pong, however long they take, and streams
+// after more. A link that was just connected gets as long, but saves no stream.
 func TestSilence(t *testing.T) {
-	var s silence
-	for i, step := range []struct {
-		answers uint64
-		quiet   int // ticks without an answer after it
-		links   int // cuts
-	}{{1, linkSilence - 1, 0}, {2, 0, 0}, {3, linkSilence, 1}, {4, 2 * linkSilence, 2}, {9, 1, 0}} {
-		links := 0
-		for range 1 + step.quiet {
-			if s.tick(step.answers) {
+	const pong, dial, wait = 'p', 'd', '.'
+	for events, want := range map[string]struct{ links, streams int }{
+		"p....p....p....p":                {0, 0},
+		"p.....":                          {1, 0},
+		"p....d.....":                     {1, 1}, // both at the end
+		"p.....p.....p":                   {2, 0},
+		"p..........":                     {2, 1},
+		"p....d....d....":                 {0, 1},
+		"p.....d...p......":               {2, 0},
+		"p..............................": {6, 3},
+	} {
+		var s silence
+		var pongs, dials uint64
+		var links, streams int
+		for _, e := range events {
+			switch e {
+			case pong:
+				pongs++
+			case dial:
+				dials++
+			case wait:
+			}
+			cut, closed := s.tick(pongs, dials)
+			if cut {
 				links++
 			}
+			if closed {
+				streams++
+			}
 		}
-		if links != step.links {
-			t.Errorf("step %d: %d cuts", i, links)
+		if links != want.links || streams != want.streams {
+			t.Errorf("%s: links %d times, streams %d times", events, links, streams)
 		}
+	}
+}
+
+// TestSilentStreams: streams from and to a node that does not answer are closed.
+func TestSilentStreams(t *testing.T) {
+	ended := make(chan uint64, 1)
+	a, _, wires := wired(t, func(o *Options) {
+		o.Stream = func(from uint64, _ string, nc net.Conn) {
+			io.Copy(io.Discard, nc) //nolint:errcheck // its end counts
+			ended <- from
+		}
+	})
+	near, err := a.Dial(t.Context(), 2, "x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range wires {
+		w.Lock()
+		defer w.Unlock()
+	}
+	near.SetDeadline(time.Now().Add(patience)) //nolint:errcheck // reading tells
+	if _, err := near.Read(make([]byte, 1)); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("the end that dialed: %v", err)
+	}
+	select {
+	case from := <-ended:
+		if from != 1 {
+			t.Errorf("the stream of node %d has ended", from)
+		}
+	case <-time.After(patience):
+		t.Error("the other end is still open")
+	}
+	near.Close()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.streams) > 0 {
+		t.Errorf("%d streams are kept", len(a.streams))
 	}
 }

@@ -74,6 +74,7 @@ type Transport struct {
 	peers     map[uint64]*peer         // guarded by mu
 	highest   uint64                   // guarded by mu: of SetPeers
 	accepted  map[net.Conn]uint64      // guarded by mu: by node, 0 = not yet known
+	streams   map[*stream]uint64       // guarded by mu: of Dial, by node
 	strangers int                      // guarded by mu: how many of accepted are not yet known
 	lines     map[line]*rate.Sometimes // guarded by mu: when each may be logged again
 	listeners []net.Listener           // guarded by mu
@@ -90,7 +91,7 @@ func New(o Options) *Transport {
 	}
 	t := &Transport{
 		o: o, start: time.Now(), tick: pingInterval,
-		peers: map[uint64]*peer{}, accepted: map[net.Conn]uint64{}, lines: map[line]*rate.Sometimes{},
+		peers: map[uint64]*peer{}, accepted: map[net.Conn]uint64{}, streams: map[*stream]uint64{}, lines: map[line]*rate.Sometimes{},
 	}
 	t.ctx, t.cancel = context.WithCancel(context.Background())
 	return t
@@ -99,11 +100,11 @@ func New(o Options) *Transport {
 // elapsed returns the time since New by the monotonic clock.
 func (t *Transport) elapsed() time.Duration { return time.Since(t.start) }
 
-// SetPeers sets the other nodes and their addresses, host:port. It closes the connections of nodes
-// that are no longer among them. Only peers may connect, and nodes with an id above highest, the
-// highest that this node knows: they were added while this node was behind, and may lead by now. A
-// peer that has reported another address since (PeerStatus.Address) keeps it until its address here
-// changes.
+// SetPeers sets the other nodes and their addresses, host:port. It closes the connections with
+// nodes that are no longer among them. Only peers may connect, and nodes with an id above highest,
+// the highest that this node knows: they were added while this node was behind, and may lead by
+// now. A peer that has reported another address since (PeerStatus.Address) keeps it until its
+// address here changes.
 func (t *Transport) SetPeers(addresses map[uint64]string, highest uint64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -146,13 +147,26 @@ func (t *Transport) add(id uint64, address string) *peer {
 	return p
 }
 
-// drop closes the connections that a node has opened. mu is held.
-func (t *Transport) drop(node uint64) {
+// drop closes the connections that a node has opened, and the streams to it, and returns their
+// number. mu is held. Each close writes a farewell, so the caller does not wait for it.
+func (t *Transport) drop(node uint64) int {
+	var all []net.Conn
 	for nc, from := range t.accepted {
 		if from == node {
-			nc.Close()
+			all = append(all, nc)
 		}
 	}
+	for s, to := range t.streams {
+		if to == node {
+			all = append(all, s.Conn)
+		}
+	}
+	t.running.Go(func() {
+		for _, nc := range all {
+			nc.Close()
+		}
+	})
+	return len(all)
 }
 
 func (t *Transport) peer(id uint64) *peer {
@@ -195,16 +209,48 @@ func (t *Transport) Status(node uint64) (s PeerStatus, ok bool) {
 }
 
 // Dial opens a stream to a peer, with a purpose that the peer's Options.Stream knows. It returns
-// ErrUnknownPeer, ErrRefused, ErrClosed, or a network error.
+// ErrUnknownPeer, ErrRefused, ErrClosed, or a network error. The stream is closed when the peer is
+// removed or does not answer for ten seconds.
 func (t *Transport) Dial(ctx context.Context, node uint64, purpose string) (net.Conn, error) {
 	p := t.peer(node)
 	if p == nil {
 		return nil, fmt.Errorf("%w: %d", ErrUnknownPeer, node)
 	}
-	return t.dial(ctx, p, &hello{purpose: streamLink, stream: purpose})
+	nc, err := t.dial(ctx, p, &hello{purpose: streamLink, stream: purpose})
+	if err != nil {
+		return nil, err
+	}
+	return t.keep(node, nc)
 }
 
-func (t *Transport) dial(ctx context.Context, to *peer, h *hello) (net.Conn, error) {
+// stream is a stream of Dial.
+type stream struct {
+	*tls.Conn
+	t *Transport
+}
+
+// keep records a stream until it is closed. It returns ErrClosed.
+func (t *Transport) keep(node uint64, nc *tls.Conn) (net.Conn, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.ctx.Err() != nil {
+		nc.Close()
+		return nil, ErrClosed
+	}
+	s := &stream{nc, t}
+	t.streams[s] = node
+	return s, nil
+}
+
+// Close implements net.Conn.
+func (s *stream) Close() error {
+	s.t.mu.Lock()
+	delete(s.t.streams, s)
+	s.t.mu.Unlock()
+	return s.Conn.Close()
+}
+
+func (t *Transport) dial(ctx context.Context, to *peer, h *hello) (*tls.Conn, error) {
 	if t.ctx.Err() != nil {
 		return nil, ErrClosed
 	}
@@ -222,11 +268,11 @@ func (t *Transport) dial(ctx context.Context, to *peer, h *hello) (net.Conn, err
 		nc.Close()
 		return nil, err
 	}
-	return nc, nil
+	return nc.(*tls.Conn), nil
 }
 
 // keepAlive detects within about ten seconds that the other end of an idle connection is gone. It
-// does nothing while sent data is not acknowledged, so links also depend on watch.
+// does nothing while sent data is not acknowledged, so watch does the rest.
 var keepAlive = net.KeepAliveConfig{Enable: true, Idle: 5 * time.Second, Interval: time.Second, Count: 5}
 
 // line identifies a log line about a node; 0 is a connection whose node is unknown.
@@ -258,6 +304,9 @@ func (t *Transport) Close() {
 	}
 	for nc := range t.accepted {
 		nc.Close()
+	}
+	for s := range t.streams {
+		s.Conn.Close()
 	}
 	for _, ln := range t.listeners {
 		ln.Close()
