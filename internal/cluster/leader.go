@@ -16,9 +16,13 @@ type reached struct {
 	end          context.CancelFunc
 }
 
+// LeaderPatience is for how long clients wait while their node knows no leader.
+const LeaderPatience = 10 * time.Second
+
 // DialLeader opens a stream to the leader for a client connection (NodeOptions.Passed). The stream
 // is closed some time after another leadership has begun: the former leader ends the sessions
-// itself, unless it hangs. Errors: ErrNoLeader, those of transport.Transport.Dial.
+// itself, unless it hangs. It is also closed when there has been no leader for LeaderPatience.
+// Errors: ErrNoLeader, those of transport.Transport.Dial.
 func (n *Node) DialLeader(ctx context.Context) (net.Conn, error) {
 	to, known := n.reach()
 	if !known || to.leader == n.self {
@@ -53,6 +57,17 @@ func (n *Node) reach() (newest *reached, known bool) {
 	time.AfterFunc(farewell, n.reached.end)
 	n.reached = newReached(s.Leader, s.Term)
 	return n.reached, true
+}
+
+// forsake cancels the last leadership once this node has known no leader for LeaderPatience. It may
+// go on without this node, whose clients then cannot tell.
+func (n *Node) forsake() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.reached.leader != 0 && time.Since(n.led) >= LeaderPatience {
+		n.reached.end()
+		n.reached = newReached(0, 0)
+	}
 }
 
 // Leaderless returns for how long this node has known no leader, or 0 while it knows one.

@@ -76,7 +76,7 @@ type Node struct {
 	mu      sync.Mutex
 	now     *running  // guarded by mu: nil while a snapshot is being installed, and at the end
 	reached *reached  // guarded by mu
-	led     time.Time // guarded by mu: when a leader was last known, or when the node started
+	led     time.Time // guarded by mu: when a leader was last known, or when the replica started
 	err     error     // guarded by mu
 
 	stop chan struct{} // closed by Close
@@ -98,7 +98,7 @@ func Start(o NodeOptions) (*Node, error) {
 	if err := errors.Join(checkDiverged(o.Dir), checkLevel(o.FS, o.Dir)); err != nil {
 		return nil, err
 	}
-	n := &Node{o: o, asked: protocol.NewInlet(o.Listener.Addr()), reached: newReached(0, 0), led: time.Now(), stop: make(chan struct{}), done: make(chan struct{})}
+	n := &Node{o: o, asked: protocol.NewInlet(o.Listener.Addr()), reached: newReached(0, 0), stop: make(chan struct{}), done: make(chan struct{})}
 	var err error
 	if n.names, err = openNames(o.FS, o.Dir); err != nil {
 		o.Log.Warn("cluster: the names of the nodes cannot be read; each is unknown until its node connects", "err", err)
@@ -254,6 +254,7 @@ func (n *Node) follow(r *running) (err error) {
 			continue
 		case <-leader.C:
 			n.reach()
+			n.forsake()
 			n.readdress()
 			continue
 		case <-n.stop:
@@ -309,7 +310,7 @@ func (r *running) close() (err error) {
 func (n *Node) set(r *running) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.now = r
+	n.now, n.led = r, time.Now()
 }
 
 func (n *Node) current() *running {

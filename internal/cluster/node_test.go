@@ -59,3 +59,30 @@ func TestCanLead(t *testing.T) {
 		}
 	}
 }
+
+// TestForsaken: the connections of clients end once their node has known no leader for
+// LeaderPatience, and not before. That leadership is forgotten, so that later ones do not end.
+func TestForsaken(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := &Node{reached: newReached(2, 7), led: time.Now()}
+		over := n.reached.over
+		<-time.After(LeaderPatience - time.Nanosecond)
+		n.forsake()
+		if over.Err() != nil {
+			t.Error("they end too early")
+		}
+		<-time.After(time.Nanosecond)
+		n.forsake()
+		if over.Err() == nil {
+			t.Error("they do not end")
+		}
+		if over = n.reached.over; over.Err() != nil || n.reached.leader != 0 {
+			t.Error("the leadership is not forgotten")
+		}
+		<-time.After(time.Hour)
+		n.forsake()
+		if over.Err() != nil {
+			t.Error("they end again, without a leadership")
+		}
+	})
+}

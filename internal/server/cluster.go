@@ -75,6 +75,7 @@ func (s *Server) startNode() error {
 		Dial:       func(ctx context.Context) (net.Conn, error) { return s.node.DialLeader(ctx) },
 		Leaderless: func() time.Duration { return s.node.Leaderless() },
 		TurnAway:   func(key string, nc net.Conn) { turnAway[key](nc) },
+		Patience:   cluster.LeaderPatience,
 		Log:        s.log,
 	})
 	ready := make(chan struct{})
