@@ -36,6 +36,9 @@ const (
 	maxMessage = 48 << 20
 	// farewell is the timeout for ending the sessions of a lost leadership.
 	farewell = 3 * time.Second
+	// lastOrders is how long a leader that stops drains at most: the clients of all other nodes
+	// wait for the next leader meanwhile, and not for longer than cluster.LeaderPatience.
+	lastOrders = cluster.LeaderPatience / 2
 )
 
 // turnAway holds the functions that tell clients that no node leads, by the key of their listener.
@@ -223,11 +226,16 @@ func (s *Server) drainLeadership(ctx context.Context) error {
 	return l.drain(ctx)
 }
 
-// stopNode stops a node of a cluster: first its clients, then its leadership.
+// stopNode stops a node of a cluster: first its clients, then its leadership. The clients come
+// first because a transfer would leave what they have asked for unanswered. New clients of other
+// nodes are refused meanwhile as if this node did not lead, so that they wait for the next leader.
 func (s *Server) stopNode(ctx context.Context) error {
 	closeAll(s.listeners)
 	s.doors.Wait()
-	err := s.drainLeadership(ctx)
+	s.proxy.Follow()
+	draining, cancel := context.WithTimeout(ctx, lastOrders)
+	defer cancel()
+	err := s.drainLeadership(draining)
 	err = errors.Join(err, s.node.Close())
 	s.proxy.Close()
 	if s.control != nil {
