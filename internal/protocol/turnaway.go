@@ -11,6 +11,12 @@ import (
 // NoLeader explains why a node of a cluster serves no clients, and what to do about it.
 const NoLeader = "no node leads: a majority of the voters must be up and reach each other; see `fiveways cluster status`"
 
+// NotServed explains why a node of a cluster serves no clients of a protocol, which its settings
+// call key, although a node leads.
+func NotServed(key string) string {
+	return "the node that leads does not serve this protocol: set `" + key + "` on all nodes of the cluster, or on none"
+}
+
 // maxTurnedAway is the most that is read from a client that is turned away, in bytes.
 const maxTurnedAway = 64 << 10
 

@@ -41,8 +41,9 @@ const (
 	lastOrders = cluster.LeaderPatience / 2
 )
 
-// turnAway holds the functions that tell clients that no node leads, by the key of their listener.
-var turnAway = map[string]func(net.Conn){
+// turnAway holds the functions that tell clients why they are not served, by the key of their
+// listener.
+var turnAway = map[string]func(nc net.Conn, reason string){
 	"amqp": amqp.TurnAway, "sql": pgwire.TurnAway, "redis": resp.TurnAway, "etcd": etcd.TurnAway, "http": httpapi.TurnAway, "admin": httpapi.TurnAway,
 }
 
@@ -77,7 +78,7 @@ func (s *Server) startNode() error {
 	s.proxy = proxy.New(proxy.Options{
 		Dial:       func(ctx context.Context) (net.Conn, error) { return s.node.DialLeader(ctx) },
 		Leaderless: func() time.Duration { return s.node.Leaderless() },
-		TurnAway:   func(key string, nc net.Conn) { turnAway[key](nc) },
+		TurnAway:   func(key string, nc net.Conn, reason string) { turnAway[key](nc, reason) },
 		Patience:   cluster.LeaderPatience,
 		Log:        s.log,
 	})

@@ -16,6 +16,7 @@
 //
 // A client waits for a leader, as in a listen backlog, until there has been none for
 // Options.Patience. After that, new clients wait only for a moment. Then the client gets an error
-// in its protocol (Options.TurnAway). When the leadership ends, its servers close all connections,
+// in its protocol (Options.TurnAway). So does a client of a protocol that the leader does not
+// serve, at once. When the leadership ends, its servers close all connections,
 // including those passed on by other nodes.
 package proxy

@@ -17,9 +17,11 @@ import (
 // version is the version of the header. Nodes of two consecutive releases must understand it.
 const version = 1
 
-// taken is the leader's answer to a header when it serves the connection. The bytes of the client
-// protocol follow.
-const taken = 1
+// The leader's answers to a header. A node that does not lead closes the stream without one.
+const (
+	taken     = 1 // it serves the connection; the bytes of the client protocol follow
+	notServed = 2 // it does not serve the protocol
+)
 
 const (
 	maxHeader = 64 << 10

@@ -33,9 +33,9 @@ type Options struct {
 	// Dial opens a stream to the leader, whose Proxy receives it. It fails if there is no leader,
 	// if this node leads, or if the leader cannot be reached. All of this may change at any time.
 	Dial func(context.Context) (net.Conn, error)
-	// TurnAway tells a client that there is no leader, in the protocol of the key. The connection
-	// has a deadline.
-	TurnAway   func(key string, nc net.Conn)
+	// TurnAway tells a client why it is not served, in the protocol of the key: protocol.NoLeader
+	// or protocol.NotServed. The connection has a deadline.
+	TurnAway   func(key string, nc net.Conn, reason string)
 	Leaderless func() time.Duration // for how long no leader has been known; 0 if one is known
 	Patience   time.Duration        // time without a leader until clients are turned away [10 s]
 	Log        *slog.Logger         // [slog.Default()]
@@ -90,12 +90,12 @@ func (p *Proxy) swap(inlets map[string]*protocol.Inlet) {
 	}
 }
 
-// inlet returns the inlet for connections of this key, or nil if this node does not lead. changed
-// is closed when that changes.
-func (p *Proxy) inlet(key string) (in *protocol.Inlet, changed <-chan struct{}) {
+// inlet returns the inlet for connections of this key, or nil if this node does not lead, or does
+// not serve the protocol. changed is closed when that changes.
+func (p *Proxy) inlet(key string) (in *protocol.Inlet, leads bool, changed <-chan struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.inlets[key], p.changed
+	return p.inlets[key], p.inlets != nil, p.changed
 }
 
 // Serve accepts clients for a key until ln is closed, which is not an error.
@@ -110,7 +110,7 @@ func (p *Proxy) place(key string, nc net.Conn) {
 	ctx, cancel := context.WithTimeout(p.ctx, max(p.o.Patience-p.o.Leaderless(), leastPatience))
 	defer cancel()
 	for {
-		in, changed := p.inlet(key)
+		in, _, changed := p.inlet(key)
 		if in != nil && in.Give(ctx, nc) == nil {
 			return
 		}
@@ -123,10 +123,16 @@ func (p *Proxy) place(key string, nc net.Conn) {
 				p.pass(nc, to)
 				return
 			}
+			if errors.Is(err, errNotServed) {
+				p.quiet.Warn("proxy: the leader does not serve the protocol of a client", "protocol", key, "peer", nc.RemoteAddr())
+				p.turnAway(key, nc, protocol.NotServed(key))
+				return
+			}
 		}
 		select {
 		case <-ctx.Done():
-			p.turnAway(key, nc)
+			p.quiet.Warn("proxy: a client has found no leader", "protocol", key, "peer", nc.RemoteAddr())
+			p.turnAway(key, nc, protocol.NoLeader)
 			return
 		case <-changed:
 		case <-time.After(leaderPoll):
@@ -134,26 +140,29 @@ func (p *Proxy) place(key string, nc net.Conn) {
 	}
 }
 
-// turnAway rejects and closes the connection of a client because there is no leader.
-func (p *Proxy) turnAway(key string, nc net.Conn) {
+// turnAway rejects and closes the connection of a client, and tells it why.
+func (p *Proxy) turnAway(key string, nc net.Conn, reason string) {
 	defer nc.Close()
 	defer context.AfterFunc(p.ctx, func() { nc.Close() })()
-	p.quiet.Warn("proxy: a client has found no leader", "protocol", key, "peer", nc.RemoteAddr())
 	nc.SetDeadline(time.Now().Add(turningAway)) //nolint:errcheck // fails only if the socket is closed
-	p.o.TurnAway(key, nc)
+	p.o.TurnAway(key, nc, reason)
 	if protocol.CloseWrite(nc) == nil {
 		io.Copy(io.Discard, nc) //nolint:errcheck // closing with unread data resets the connection
 	}
 }
 
 // offer asks the leader to take a connection. If the leader does not, because it lost its
-// leadership or does not serve yet, the stream to it is closed.
+// leadership, does not serve yet, or not this protocol (errNotServed), the stream to it is closed.
 func (p *Proxy) offer(ctx context.Context, key string, nc, to net.Conn) error {
 	stop := context.AfterFunc(ctx, func() { to.Close() })
 	h := headerOf(key, nc)
+	answer := make([]byte, 1)
 	_, err := to.Write(h.append(nil))
 	if err == nil {
-		_, err = io.ReadFull(to, make([]byte, 1))
+		_, err = io.ReadFull(to, answer)
+	}
+	if err == nil && answer[0] == notServed {
+		err = errNotServed
 	}
 	if !stop() && err == nil {
 		err = ctx.Err()
@@ -204,17 +213,22 @@ func (p *Proxy) Receive(from uint64, nc net.Conn) {
 		err = p.receive(c)
 	}
 	if err != nil {
-		p.quiet.Warn("proxy: a connection from another node is refused", "from", from, "err", err)
+		p.quiet.Warn("proxy: a connection from another node is refused", "from", from, "protocol", h.key, "err", err)
 		return
 	}
 	<-c.Closed()
 }
 
-// receive passes a connection to the servers of this node, and confirms that to the other node.
+// receive passes a connection to the servers of this node, and tells the other node whether it
+// does.
 func (p *Proxy) receive(c *passed) error {
-	in, _ := p.inlet(c.key)
-	if in == nil {
+	in, leads, _ := p.inlet(c.key)
+	if !leads {
 		return errNotLeading
+	}
+	if in == nil {
+		c.Write([]byte{notServed}) //nolint:errcheck // then the other node asks again
+		return errNotServed
 	}
 	if _, err := c.Write([]byte{taken}); err != nil {
 		return err
@@ -222,7 +236,10 @@ func (p *Proxy) receive(c *passed) error {
 	return in.Give(p.ctx, c)
 }
 
-var errNotLeading = errors.New("this node does not lead, or does not serve the protocol")
+var (
+	errNotLeading = errors.New("this node does not lead")
+	errNotServed  = errors.New("the leader does not serve the protocol")
+)
 
 // Close closes connections that are passed on or waiting. It does not touch connections that this
 // node serves.

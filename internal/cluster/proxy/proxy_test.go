@@ -129,7 +129,9 @@ func leaderless(since time.Time) func() time.Duration {
 }
 
 // sorry turns a client away.
-func sorry(key string, nc net.Conn) { io.WriteString(nc, "sorry, no "+key) } //nolint:errcheck // the read checks it
+func sorry(key string, nc net.Conn, reason string) {
+	io.WriteString(nc, "sorry, no "+key+": "+reason) //nolint:errcheck // the read checks it
+}
 
 // pair is two nodes, either of which may lead.
 type pair [2]*Proxy
@@ -139,7 +141,7 @@ func newPair(t *testing.T) pair {
 	for i := range p {
 		p[i] = New(Options{Log: quiet, Leaderless: leaderless(time.Now()), TurnAway: sorry, Dial: func(context.Context) (net.Conn, error) {
 			other := p[1-i]
-			if in, _ := other.inlet("amqp"); in == nil {
+			if _, leads, _ := other.inlet("amqp"); !leads {
 				return nil, errors.New("the other node does not lead either")
 			}
 			near, far := net.Pipe()
@@ -154,8 +156,14 @@ func newPair(t *testing.T) pair {
 // connect connects a client to a node, on the port for amqp.
 func (p pair) connect(t *testing.T, node int) net.Conn {
 	t.Helper()
+	return p.connectFor(t, node, "amqp")
+}
+
+// connectFor is connect for another protocol.
+func (p pair) connectFor(t *testing.T, node int, key string) net.Conn {
+	t.Helper()
 	ln := protocol.NewInlet(here)
-	go p[node].Serve("amqp", ln) //nolint:errcheck // an inlet never fails
+	go p[node].Serve(key, ln) //nolint:errcheck // an inlet never fails
 	t.Cleanup(func() { ln.Close() })
 	near, far := net.Pipe()
 	must(t, ln.Give(t.Context(), &client{Conn: far, local: here, remote: there}))
@@ -229,12 +237,28 @@ func TestNoLeader(t *testing.T) {
 		for _, want := range []time.Duration{defaultPatience, leastPatience} {
 			start := time.Now()
 			nc := p.connect(t, 0)
-			if got, err := io.ReadAll(nc); string(got) != "sorry, no amqp" || err != nil {
+			if got, err := io.ReadAll(nc); string(got) != "sorry, no amqp: "+protocol.NoLeader || err != nil {
 				t.Errorf("%q, %v", got, err)
 			}
 			if took := time.Since(start); took != want {
 				t.Errorf("it was told after %v, want %v", took, want)
 			}
+		}
+	})
+}
+
+// TestNotServed checks that a client learns at once that the leader does not serve its protocol.
+func TestNotServed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPair(t)
+		greeter(p[1], "leader")
+		start := time.Now()
+		got, err := io.ReadAll(p.connectFor(t, 0, "sql"))
+		if want := "sorry, no sql: " + protocol.NotServed("sql"); string(got) != want || err != nil {
+			t.Errorf("%q, %v", got, err)
+		}
+		if took := time.Since(start); took != 0 {
+			t.Errorf("it took %v", took)
 		}
 	})
 }

@@ -9,10 +9,10 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/amqp/amqpwire"
 )
 
-// TurnAway tells a client that the cluster has no leader, with the connection.close 320 of a
-// stopping broker. It accepts any login and answers connection.open, because clients take an
+// TurnAway tells a client why it is not served, with the connection.close 320 of a stopping broker.
+// It accepts any login and answers connection.open, because clients take an
 // earlier close for a refused login. nc stays open.
-func TurnAway(nc net.Conn) {
+func TurnAway(nc net.Conn, reason string) {
 	header := make([]byte, len(amqpwire.ProtocolHeader))
 	if _, err := io.ReadFull(nc, header); err != nil {
 		return
@@ -27,7 +27,7 @@ func TurnAway(nc net.Conn) {
 	start := &amqpwire.ConnectionStart{VersionMajor: 0, VersionMinor: 9, Mechanisms: "PLAIN AMQPLAIN " + external, Locales: "en_US"}
 	tune := &amqpwire.ConnectionTune{ChannelMax: 1, FrameMax: handshakeFrameMax}
 	if say(nc, start) && hear(&in, amqpwire.IDConnectionStartOk) && say(nc, tune) && hear(&in, amqpwire.IDConnectionOpen) {
-		say(nc, closeOf(faultf(amqpcode.ConnectionForced, "%s", protocol.NoLeader)))
+		say(nc, closeOf(faultf(amqpcode.ConnectionForced, "%s", reason)))
 	}
 }
 
