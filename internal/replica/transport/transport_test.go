@@ -647,9 +647,15 @@ func TestMovedPeer(t *testing.T) {
 	hello.From, hello.To = hello.To, hello.From
 	moved.Send([]*pb.Message{hello})
 	a.next()
-	a.SetPeers(before, 9) // of another change
-	a.Send([]*pb.Message{from1(pb.MsgHeartbeatResp, 2)})
-	moved.next()
+	a.SetPeers(before, 9)             // of another change
+	for arrived := false; !arrived; { // the first may be lost with a dial of the listed address
+		a.Send([]*pb.Message{from1(pb.MsgHeartbeatResp, 2)})
+		select {
+		case <-moved.got:
+			arrived = true
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
 	if s, _ := a.Status(2); s.Address != moved.address {
 		t.Errorf("it is at %s, not %s", moved.address, s.Address)
 	}
