@@ -10,6 +10,7 @@ import (
 	pb "go.etcd.io/raft/v3/raftpb"
 
 	"fiveways.dev/fiveways/internal/replica/level"
+	"fiveways.dev/fiveways/internal/replica/timely"
 	"fiveways.dev/fiveways/internal/storage/store"
 )
 
@@ -70,6 +71,7 @@ type Replica struct {
 // mailbox holds the input of other goroutines for the replica's goroutine.
 type mailbox struct {
 	messages  []*pb.Message
+	since     time.Time // when the first of them came
 	events    []func(*core)
 	proposals []proposal
 }
@@ -175,6 +177,9 @@ func (r *Replica) Err() error {
 // Step delivers a message from another node. It does not block.
 func (r *Replica) Step(m *pb.Message) {
 	r.put(func(b *mailbox) {
+		if len(b.messages) == 0 {
+			b.since = time.Now()
+		}
 		if len(b.messages) < maxMessages {
 			b.messages = append(b.messages, m)
 		}
@@ -324,12 +329,17 @@ func (r *Replica) swap(used mailbox) mailbox {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	taken := r.box
-	r.box = mailbox{used.messages[:0], used.events[:0], used.proposals[:0]}
+	r.box = mailbox{messages: used.messages[:0], events: used.events[:0], proposals: used.proposals[:0]}
 	return taken
 }
 
 func (r *Replica) handle(c *core, box *mailbox) {
+	late := len(box.messages) > 0 && time.Since(box.since) > timely.Waiting
 	for _, m := range box.messages {
+		if late && timely.Is(m) {
+			c.logger.Warn("replica: dropped a message that came too late", "from", m.GetFrom(), "type", m.GetType())
+			continue
+		}
 		c.step(m)
 	}
 	for _, fn := range box.events {

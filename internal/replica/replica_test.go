@@ -17,6 +17,7 @@ import (
 
 	pb "go.etcd.io/raft/v3/raftpb"
 
+	"fiveways.dev/fiveways/internal/replica/timely"
 	"fiveways.dev/fiveways/internal/storage/store"
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
@@ -849,4 +850,32 @@ func TestLeaderWithABadDisk(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestLateInMailbox checks that a node does not follow an order to stand for election that has
+// waited too long, because the leader may have a lease again.
+func TestLateInMailbox(t *testing.T) {
+	bubble(t, 3, func(t *testing.T, tm *team) {
+		leader := tm.leader(-1)
+		r := tm.replicas[(leader+1)%3]
+		order := func(waits time.Duration) uint64 {
+			t.Helper()
+			tm.pass(2 * TickInterval)
+			free := make(chan struct{})
+			r.later(func(*core) { <-free })
+			synctest.Wait()
+			term := r.Status().Term
+			r.Step(&pb.Message{Type: pb.MsgTimeoutNow.Enum(), From: new(uint64(leader + 1)), To: new(r.self), Term: new(term)})
+			<-time.After(waits)
+			close(free)
+			tm.pass(5 * TickInterval)
+			return r.Status().Term - term
+		}
+		if order(timely.Waiting+TickInterval) != 0 {
+			t.Error("a late order is followed")
+		}
+		if order(0) == 0 {
+			t.Error("an order is not followed")
+		}
+	})
 }

@@ -21,7 +21,7 @@ import (
 
 	"fiveways.dev/fiveways/internal/core/codec"
 	"fiveways.dev/fiveways/internal/replica/level"
-	"fiveways.dev/fiveways/internal/replica/transport"
+	"fiveways.dev/fiveways/internal/replica/timely"
 	"fiveways.dev/fiveways/internal/storage/store"
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
@@ -463,14 +463,14 @@ func (s *sim) send(from *simNode, ms []*pb.Message) {
 		if !s.calm && s.rng.IntN(60) == 0 {
 			delay += time.Duration(s.rng.IntN(1200)) * time.Millisecond
 		}
-		if transport.Timely(m) {
+		if timely.Is(m) {
 			if !s.calm && s.rng.IntN(2) == 0 {
 				delay += s.some(4 * time.Second)
 			}
 			if s.orders != 0 && m.GetType() == pb.MsgTimeoutNow {
 				delay = s.orders
 			}
-			if delay > transport.TimelyWithin && s.bug != orderTooLate {
+			if delay > timely.Within && s.bug != orderTooLate {
 				continue
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	pb "go.etcd.io/raft/v3/raftpb"
 
 	"fiveways.dev/fiveways/internal/core/codec"
+	"fiveways.dev/fiveways/internal/replica/timely"
 )
 
 const readBuffer = 128 << 10
@@ -189,7 +190,7 @@ func (t *Transport) receive(nc net.Conn, p *peer) error {
 			if err != nil {
 				return err
 			}
-			if age > TimelyWithin {
+			if age > timely.Within {
 				t.complain(p.id, "cluster: dropped a message that came too late", "node", p.id, "type", m.GetType(), "age", age)
 				continue
 			}

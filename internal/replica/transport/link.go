@@ -13,6 +13,7 @@ import (
 	pb "go.etcd.io/raft/v3/raftpb"
 
 	"fiveways.dev/fiveways/internal/core/codec"
+	"fiveways.dev/fiveways/internal/replica/timely"
 )
 
 const (
@@ -51,14 +52,15 @@ func newLink(t *Transport, to *peer, purpose purpose) *link {
 	return l
 }
 
-// send queues a message. It returns false if the queue is full.
+// send queues a message. It returns false if the queue is full, or if the message must not be late
+// and would have to wait for a connection.
 func (l *link) send(m *pb.Message) bool {
 	size := 0
 	for _, e := range m.Entries {
 		size += len(e.Data)
 	}
 	l.mu.Lock()
-	full := len(l.queue) >= linkMessages || len(l.queue) > 0 && l.bytes+size > linkBytes
+	full := len(l.queue) >= linkMessages || len(l.queue) > 0 && l.bytes+size > linkBytes || l.end == nil && timely.Is(m)
 	if !full {
 		l.queue = append(l.queue, m)
 		l.bytes += size
@@ -238,7 +240,7 @@ func (l *link) transmit(ctx context.Context, nc net.Conn) error {
 // write sends one message.
 func (l *link) write(nc net.Conn, w *bufio.Writer, m *pb.Message) (err error) {
 	l.buf = beginFrame(l.buf[:0])
-	if Timely(m) {
+	if timely.Is(m) {
 		ok := false
 		if l.buf, ok, err = l.appendTimely(l.buf, m); !ok {
 			return err

@@ -10,29 +10,15 @@ import (
 	"fiveways.dev/fiveways/internal/core/codec"
 )
 
-// TimelyWithin is the age at which a Timely message is dropped.
-const TimelyWithin = time.Second
-
-// campaignTransfer is the context of the vote requests of a node that the leader has told to stand
-// for election. The library does not export it.
-const campaignTransfer = "CampaignTransfer"
-
-// Timely reports whether a message must not arrive late, because it can get a node elected during
-// another node's lease. A leader that transfers its leadership suspends its lease only for some
-// time. A message that arrives later would break the next lease.
-func Timely(m *pb.Message) bool {
-	return m.GetType() == pb.MsgTimeoutNow || m.GetType() == pb.MsgVote && string(m.GetContext()) == campaignTransfer
-}
-
 // pinged is the last ping from a peer.
 type pinged struct {
 	sent uint64        // the peer's time, from the ping
 	at   time.Duration // when it arrived, by this node's clock
 }
 
-// appendTimely appends the record of a Timely message: the peer's time from its last ping, and how
-// long ago that ping arrived. From these the peer computes the greatest age of the message by its
-// own clock alone. ok is false if no ping has arrived yet.
+// appendTimely appends the record of a message that must not be late: the peer's time from its last
+// ping, and how long ago that ping arrived. From these the peer computes the greatest age of the
+// message by its own clock alone. ok is false if no ping has arrived yet.
 func (l *link) appendTimely(dst []byte, m *pb.Message) (_ []byte, ok bool, err error) {
 	p := l.to.pinged.Load()
 	if p == nil {
