@@ -2,6 +2,7 @@ package broker
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"fiveways.dev/fiveways/internal/broker/backpressure"
@@ -97,7 +98,7 @@ func (b *Broker) figures(reason string, nodes []string) []any {
 func (b *Broker) setAlarm(reason string, nodes []string) {
 	have := b.alarm.Load()
 	switch {
-	case have == nil && reason == "", have != nil && have.Reason == reason:
+	case have == nil && reason == "", have != nil && have.Reason == reason && slices.Equal(have.Nodes, nodes):
 		return
 	case have != nil:
 		b.alarm.Store(nil)

@@ -109,7 +109,7 @@ func (b *Broker) checkpointDue(short bool) {
 func (b *Broker) logged() (total, definitions int64) {
 	total, definitions = b.journal.Logged()
 	for _, sh := range b.set.All {
-		total += sh.LoggedBytes()
+		sh.Call(func() { total += sh.Log().Total() })
 	}
 	for _, h := range b.machines {
 		total += h.Logged()

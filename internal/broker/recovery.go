@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/broker/shardlog"
 	"fiveways.dev/fiveways/internal/core/catalog"
 	"fiveways.dev/fiveways/internal/statemachine"
 )
@@ -21,7 +22,7 @@ func (b *Broker) restore() error {
 	}
 	b.set.Grow(int(last))
 	if err := b.journal.Recover(b.set.Store); err != nil {
-		return fmt.Errorf("broker: recover definitions: %w", shard.AsStoreError(err))
+		return fmt.Errorf("broker: recover definitions: %w", shardlog.AsStoreError(err))
 	}
 	for _, sh := range b.set.All {
 		if err := sh.Restore(); err != nil {

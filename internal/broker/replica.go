@@ -36,7 +36,7 @@ func OpenReplica(st *store.Store, fs vfs.FS, dir string, o Options) (*Replica, e
 }
 
 // Apply makes the changes of a committed batch. Entries that are already applied change nothing.
-// Errors: shard.AsStoreError; the replica cannot be used afterwards.
+// Errors: shardlog.AsStoreError; the replica cannot be used afterwards.
 func (r *Replica) Apply(batch []store.Entry) error {
 	for i := range batch {
 		e := &batch[i]
@@ -66,7 +66,7 @@ func (r *Replica) apply(e *store.Entry) error {
 	b := r.b
 	switch {
 	case e.Shard == definitions.Shard:
-		return shard.AsStoreError(b.journal.Apply(e.Index, e.Data))
+		return shardlog.AsStoreError(b.journal.Apply(e.Index, e.Data))
 	case statemachine.Known(e.Shard):
 		if h := b.machines.Of(e.Shard); h != nil {
 			return h.Apply(e.Index, e.Data)

@@ -168,7 +168,7 @@ func (t *Tx) Commit() error {
 		return t.piggybacks.record(s.b)
 	}
 	for i := range t.parts {
-		t.parts[i].most = left
+		t.parts[i].most = left / len(t.parts)
 	}
 	if len(t.parts) == 1 && len(t.piggybacks) == 0 {
 		err := s.committing.commit(s, &t.parts[0])

@@ -51,6 +51,7 @@ type Engine struct {
 	o Options
 
 	changing sync.Mutex // held during a change of leadership
+	closed   bool       // guarded by changing
 
 	mu      sync.Mutex
 	replica *broker.Replica // the follower; nil while this node leads, and after a failure
@@ -177,6 +178,10 @@ func (e *Engine) Lose(restored func()) {
 	go func() {
 		e.changing.Lock()
 		defer e.changing.Unlock()
+		if e.closed {
+			restored()
+			return
+		}
 		if err := e.abandon(); err != nil {
 			e.o.Logger.Warn("the engine did not end cleanly", "err", err)
 		}
@@ -203,6 +208,7 @@ func (e *Engine) abandon() error {
 func (e *Engine) Close() error {
 	e.changing.Lock()
 	defer e.changing.Unlock()
+	e.closed = true
 	err := e.abandon()
 	e.writers.Wait()
 	return err

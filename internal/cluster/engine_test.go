@@ -28,6 +28,29 @@ import (
 
 var quiet = slog.New(slog.DiscardHandler)
 
+// TestLoseAfterClose checks that an engine that was closed does not begin again when it learns that
+// the leadership is over.
+func TestLoseAfterClose(t *testing.T) {
+	fs := vfs.NewMem()
+	enginetest.Must(t, store.FoundReplica(fs, "/data", replica.Founding(1, 1, "node1:7000")))
+	st, err := store.Open(fs, "/data", store.Options{Logger: quiet})
+	enginetest.Must(t, err)
+	defer st.Close()
+	begun := 0
+	e, err := NewEngine(Options{Store: st, FS: fs, Dir: "/data", Logger: quiet, Broker: func() broker.Options {
+		begun++
+		return broker.Options{Logger: quiet, DiskFreeLimit: -1}
+	}})
+	enginetest.Must(t, err)
+	enginetest.Must(t, e.Close())
+	restored := make(chan struct{})
+	e.Lose(func() { close(restored) })
+	<-restored
+	if begun != 1 {
+		t.Errorf("it has begun %d times", begun)
+	}
+}
+
 // node is a node of a cluster within one process.
 type node struct {
 	fs      *vfs.Mem

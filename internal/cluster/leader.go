@@ -59,9 +59,9 @@ func (n *Node) reach() (newest *reached, known bool) {
 	return n.reached, true
 }
 
-// forsake cancels the last leadership once this node has known no leader for LeaderPatience. It may
-// go on without this node, whose clients then cannot tell.
-func (n *Node) forsake() {
+// endSessions cancels the last leadership once this node has known no leader for LeaderPatience. It
+// may go on without this node, whose clients then cannot tell.
+func (n *Node) endSessions() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.reached.leader != 0 && time.Since(n.led) >= LeaderPatience {

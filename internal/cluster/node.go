@@ -44,6 +44,8 @@ const (
 	successorWithin = time.Second
 	// handOver is how long a stopping leader waits for another node to lead.
 	handOver = 5 * time.Second
+	// askAgain is how soon it asks again; Raft gives a transfer up after a second.
+	askAgain = 1500 * time.Millisecond
 )
 
 // NodeOptions configures a Node.
@@ -254,7 +256,7 @@ func (n *Node) follow(r *running) (err error) {
 			continue
 		case <-leader.C:
 			n.reach()
-			n.forsake()
+			n.endSessions()
 			n.readdress()
 			continue
 		case <-n.stop:
@@ -359,13 +361,13 @@ func (n *Node) GiveAway() {
 	deadline := time.After(handOver)
 	poll := time.NewTicker(replica.TickInterval)
 	defer poll.Stop()
-	for asked := uint64(0); ; {
+	for asked, again := uint64(0), time.Now(); ; {
 		to, up := n.successor()
 		if !up {
 			return
 		}
-		if asked == 0 && to != 0 {
-			asked = to
+		if to != 0 && !time.Now().Before(again) {
+			asked, again = to, time.Now().Add(askAgain)
 			r.replica.Transfer(to)
 		}
 		select {

@@ -67,12 +67,12 @@ func TestForsaken(t *testing.T) {
 		n := &Node{reached: newReached(2, 7), led: time.Now()}
 		over := n.reached.over
 		<-time.After(LeaderPatience - time.Nanosecond)
-		n.forsake()
+		n.endSessions()
 		if over.Err() != nil {
 			t.Error("they end too early")
 		}
 		<-time.After(time.Nanosecond)
-		n.forsake()
+		n.endSessions()
 		if over.Err() == nil {
 			t.Error("they do not end")
 		}
@@ -80,7 +80,7 @@ func TestForsaken(t *testing.T) {
 			t.Error("the leadership is not forgotten")
 		}
 		<-time.After(time.Hour)
-		n.forsake()
+		n.endSessions()
 		if over.Err() != nil {
 			t.Error("they end again, without a leadership")
 		}

@@ -140,7 +140,7 @@ var options = []Option{
 	{"otlp_endpoint", "OpenTelemetry collector for spans of messages with a traceparent, such as http://127.0.0.1:4318; or off",
 		func(c *Config) Value { return &endpoint{&c.OTLPEndpoint} }},
 
-	{"drain_timeout", "how long a stop waits for outstanding confirms",
+	{"drain_timeout", "how long a stop waits for outstanding confirms; at most 5s on the leader of a cluster",
 		func(c *Config) Value { return &duration{&c.DrainTimeout, 0, time.Hour, 1} }},
 }
 

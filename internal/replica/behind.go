@@ -19,6 +19,7 @@ const (
 type ends struct {
 	at   [MaxBehind / TickInterval]uint64
 	next int // the oldest one, which the next tick replaces
+	seen int // ticks since the leadership began
 }
 
 // begin begins a leadership: all entries up to last are old.
@@ -26,16 +27,22 @@ func (e *ends) begin(last uint64) {
 	for i := range e.at {
 		e.at[i] = last
 	}
+	e.seen = 0
 }
 
 func (e *ends) tick(last uint64) {
 	e.at[e.next] = last
 	e.next = (e.next + 1) % len(e.at)
+	e.seen++
 }
 
 // behind returns the age of the oldest entry that a log lacks that ends with match, at most
-// MaxBehind, or 0 if it lacks none that the last tick saw.
+// MaxBehind, or 0 if it lacks none that the last tick saw. It is also 0 for a log that is unknown
+// because the leadership has just begun.
 func (e *ends) behind(match uint64) time.Duration {
+	if match == 0 && e.seen < electionTicks {
+		return 0
+	}
 	for age := len(e.at); age > 0; age-- {
 		if e.at[(e.next-age+len(e.at))%len(e.at)] > match {
 			return time.Duration(age) * TickInterval

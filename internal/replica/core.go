@@ -284,7 +284,7 @@ func (c *core) tick() {
 		c.ends.tick(c.log.Last().Index)
 	}
 	c.dropSnapshot()
-	c.listen()
+	c.noteSilence()
 }
 
 // duties are the periodic tasks of a leader, run at every tick.
@@ -683,8 +683,8 @@ func (c *core) submit(p proposal) {
 	case c.failed != nil || c.leading != p.log:
 		p.done(ErrNotLeader)
 	case groupData(p.group) > MaxGroupBytes: // the machine has applied what the log cannot take
-		p.done(store.ErrLost)
 		c.fail(ErrTooLarge)
+		p.done(store.ErrLost)
 	case p.read:
 		c.ask([]func(error){p.done})
 	case p.group == nil && p.own == nil && len(c.waiting) == 0:

@@ -2,7 +2,6 @@ package replica
 
 import (
 	"errors"
-	"math"
 
 	"go.etcd.io/raft/v3"
 	"go.etcd.io/raft/v3/tracker"
@@ -17,6 +16,9 @@ const (
 	keepTicks = 10
 	// holdTicks is how long the log is kept for a node that has a snapshot and makes no progress.
 	holdTicks = 600
+	// holdTimes is how many times as much of the log is kept for such a node. A node that is slower
+	// than the load must not fill the disks of all others.
+	holdTimes = 8
 )
 
 // hold keeps the log for a node from its snapshot on: without the entries that follow, it would
@@ -28,22 +30,22 @@ type hold struct {
 }
 
 // spare makes all replicas drop whole segments of the log that no live node needs, and everything
-// more than c.keep bytes back unless a node needs it after a snapshot. The leader decides, because
-// it knows the progress of the others. The decision is logged, because any node may become leader
-// and must then have the entries that others need.
+// more than c.keep bytes back, or more if a node needs it after a snapshot. The leader decides,
+// because it knows the progress of the others. The decision is logged, because any node may become
+// leader and must then have the entries that others need.
 func (c *core) spare() {
 	if c.leading == nil || c.sparing || c.ticks%keepTicks != 0 {
 		return
 	}
 	low, most := c.applied, c.keep
 	if c.snap.pinned != 0 {
-		low, most = min(low, c.snap.pinned), math.MaxInt64
+		low, most = min(low, c.snap.pinned), holdTimes*c.keep
 	}
 	c.raw.WithProgress(func(id uint64, _ raft.ProgressType, pr tracker.Progress) {
 		switch from, held := c.held(id, pr.Match); {
 		case id == c.self:
 		case held:
-			low, most = min(low, from), math.MaxInt64
+			low, most = min(low, from), holdTimes*c.keep
 		case pr.RecentActive:
 			low = min(low, c.needs(pr))
 		}

@@ -15,7 +15,7 @@ var (
 	ErrNotLeader = errors.New("replica: not the leader")
 	// ErrBusy means that the members cannot be changed now. Nothing was done.
 	ErrBusy = errors.New("replica: another change of the members is in progress; try again")
-	// ErrTooLarge means that a group exceeds MaxGroupBytes. The machine has applied it, so that the
+	// ErrTooLarge means that a group exceeds MaxGroupBytes. The machine has applied it, so the
 	// replica stops. A machine keeps well below the limit.
 	ErrTooLarge = errors.New("replica: the group is larger than 256 MiB, which the log of a cluster does not take")
 	// ErrStopped means that the replica was stopped.

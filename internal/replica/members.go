@@ -19,7 +19,7 @@ var (
 	ErrTooFew = errors.New("replica: too few voters would be left; add a node first")
 	// ErrNoMajority means that too few of the voters that a removal would leave are up and keep up
 	// with the log: nothing could be committed any more, not even another removal.
-	ErrNoMajority = errors.New("replica: the voters that are up and keep up with the log would be no majority; remove the nodes that are down first, or add a node")
+	ErrNoMajority = errors.New("replica: the remaining voters that are up and keep up with the log would be no majority; remove the nodes that are down first, or add a node")
 	// ErrUsed means that a node with that id was removed, or that a higher id has been assigned.
 	ErrUsed = errors.New("replica: ids of nodes are never given twice; add the node with a higher one")
 	// ErrAddress means that an address is not host:port.

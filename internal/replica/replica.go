@@ -354,7 +354,7 @@ func (r *Replica) handle(c *core, box *mailbox) {
 func (c *core) status() Status {
 	s := c.raw.BasicStatus()
 	st := Status{
-		Node: c.self, Leader: c.audible(s.Lead), Removed: c.disk.members.removed(c.self), Term: s.GetTerm(),
+		Node: c.self, Leader: c.knownLeader(s.Lead), Removed: c.disk.members.removed(c.self), Term: s.GetTerm(),
 		Last: c.log.Last().Index, Committed: c.commit, Applied: c.applied,
 		Voters: c.disk.members.needed(), Learners: c.disk.members.GetLearners(),
 		Addresses: c.disk.members.addresses, Highest: c.disk.members.highest, Level: c.disk.members.level,

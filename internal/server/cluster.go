@@ -78,6 +78,7 @@ func (s *Server) startNode() error {
 	s.proxy = proxy.New(proxy.Options{
 		Dial:       func(ctx context.Context) (net.Conn, error) { return s.node.DialLeader(ctx) },
 		Leaderless: func() time.Duration { return s.node.Leaderless() },
+		Unled:      func() string { return control.Unled(new(s.node.Status())) },
 		TurnAway:   func(key string, nc net.Conn, reason string) { turnAway[key](nc, reason) },
 		Patience:   cluster.LeaderPatience,
 		Log:        s.log,

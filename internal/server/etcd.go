@@ -58,7 +58,7 @@ func (e *etcdServer) start(b *broker.Broker, cfg config.Config, c common) error 
 	return nil
 }
 
-// store returns the store of keys, or nil if the protocol is off.
+// store returns the store of keys, or nil if there is none.
 func (e *etcdServer) store() *keyspace.Store {
 	if e == nil {
 		return nil

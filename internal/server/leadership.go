@@ -26,7 +26,7 @@ type leadership struct {
 	broker   *broker.Broker
 	lease    protocol.Lease // nil: a single node
 	sems     *semaphores.Manager
-	keys     *etcdServer // nil: off
+	keys     *etcdServer // nil: off, on a single node
 	shared   common
 	api      *httpapi.API
 	amqp     *amqp.Server    // nil: off

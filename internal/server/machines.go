@@ -17,7 +17,7 @@ import (
 // machines are the state machines that a broker keeps in its log besides definitions and queues.
 // They are filled when it opens.
 type machines struct {
-	keys *etcdServer // nil: the protocol is off, and keys in the log are left alone
+	keys *etcdServer // nil: off, on a single node; keys in the log are left alone
 	sems *semaphores.Manager
 }
 

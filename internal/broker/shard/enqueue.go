@@ -172,24 +172,24 @@ func (q *Queue) full(size int) bool {
 }
 
 // limitLength keeps a queue that drops its head within its limit after a publish: waiting consumers
-// get messages first, then the head is dropped. After a transaction it is dropped later, because
-// the entry of the transaction has no room for the dead letters.
+// get messages first, then the head is dropped.
 func (sh *Shard) limitLength(q *Queue) {
 	if q == nil || q.gone || !q.Policy().Limited() || q.Policy().Overflow != catalog.DropHead {
-		return
-	}
-	if sh.inTx && q.Policy().DeadLetter {
-		q.overfull = true
 		return
 	}
 	sh.dispatch(q)
 	sh.dropHead(q)
 }
 
-// dropHead drops the messages that exceed the limit of a queue that drops its head.
+// dropHead drops the messages that exceed the limit of a queue that drops its head: after a
+// transaction if it has one, whose entry may have no room for dead letters.
 func (sh *Shard) dropHead(q *Queue) {
 	p := q.Policy()
 	if !p.Limited() || p.Overflow != catalog.DropHead || q.shrinking {
+		return
+	}
+	if sh.inTx && p.DeadLetter {
+		q.overfull = true
 		return
 	}
 	for p.ExceededBy(q.state.Ready(), q.state.ReadyBytes()) {

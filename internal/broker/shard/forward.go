@@ -86,7 +86,7 @@ func (sh *Shard) attendBuffer(q *Queue) {
 	}
 	sh.forward(q)
 	at := q.state.NextEvent()
-	if at <= sh.now || q.state.Ready() > 0 {
+	if at <= sh.now || q.state.Ready() > 0 || q.packing.More() {
 		at = sh.now + DeadRetry // it stopped early
 	}
 	sh.timers.set(q, at)

@@ -58,7 +58,7 @@ type Queue struct {
 	lastUsed    int64 // unix ms, for Policy.Expires
 	expiring    bool  // it is being deleted because it is unused
 	shrinking   bool  // it exceeds its limit, and stopped dropping for a while
-	overfull    bool  // it may exceed its limit since a transaction
+	overfull    bool  // it may exceed its limit, and nothing was dropped yet
 	hot         int64 // memory held, as last counted
 	packing     queue.Packing
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"fiveways.dev/fiveways/internal/broker/shardlog"
 	"fiveways.dev/fiveways/internal/core/shardstate"
 	"fiveways.dev/fiveways/internal/storage/store"
 )
@@ -19,11 +20,11 @@ func (sh *Shard) Restore() error {
 	if r != nil {
 		sh.clean, err = sh.machine.Restore(r)
 		if err = errors.Join(err, r.Close()); err != nil {
-			return fmt.Errorf("checkpoint at %d: %w", after, AsStoreError(err))
+			return fmt.Errorf("checkpoint at %d: %w", after, shardlog.AsStoreError(err))
 		}
 	}
 	sh.log.Recovered(max(after, sh.set.Store.ReplayEnd(sh.ID)))
-	return AsStoreError(sh.set.Store.Replay(sh.ID, after, sh.replay))
+	return shardlog.AsStoreError(sh.set.Store.Replay(sh.ID, after, sh.replay))
 }
 
 // ApplyEntry makes the changes of an entry that another node has recorded. An entry that is already
@@ -33,7 +34,7 @@ func (sh *Shard) ApplyEntry(index uint64, entry []byte) error {
 		return nil
 	}
 	sh.log.Recovered(index)
-	return AsStoreError(store.EachFact(entry, func(sub uint32, fact []byte) error { return sh.replay(index, sub, fact) }))
+	return shardlog.AsStoreError(store.EachFact(entry, func(sub uint32, fact []byte) error { return sh.replay(index, sub, fact) }))
 }
 
 // replay makes the change that a durable fact records.
@@ -54,6 +55,7 @@ func (sh *Shard) Begin() {
 		if q.Policy().AtLeastOnce || q.content.Jobs != nil || q.state.Scheduled() > 0 { // a policy may have requested it when they died
 			sh.recoverDead(q)
 		}
+		q.overfull = true
 		sh.mark(q)
 	}
 	for _, o := range sh.orders {
@@ -70,17 +72,6 @@ type logBodies struct{ sh *Shard }
 
 func (l logBodies) Retain(index uint64, n int)  { l.sh.set.Store.Retain(l.sh.ID, index, n) }
 func (l logBodies) Release(index uint64, n int) { l.sh.set.Store.Release(l.sh.ID, index, n) }
-
-// AsStoreError turns an error of the state machine into the corresponding error of the store.
-func AsStoreError(err error) error {
-	switch {
-	case errors.Is(err, shardstate.ErrUnsupported):
-		return fmt.Errorf("%w: %w", store.ErrUnsupportedFormat, err)
-	case errors.Is(err, shardstate.ErrMalformed):
-		return fmt.Errorf("%w: %w", store.ErrCorrupt, err)
-	}
-	return err
-}
 
 // Freeze copies the state for a checkpoint, so that the shard can continue meanwhile.
 func (sh *Shard) Freeze(clean bool) *Frozen {
@@ -104,12 +95,6 @@ func (sh *Shard) FreezeLogged(bytes int64) (f *Frozen) {
 		sh.log.Checkpointed()
 	}
 	return f
-}
-
-// LoggedBytes returns the bytes of the shard in the log at the start, plus those written since.
-func (sh *Shard) LoggedBytes() (total int64) {
-	sh.Call(func() { total = sh.log.Total() })
-	return total
 }
 
 // Live returns the positions from lo to hi of the bodies that the queues still need, sorted and

@@ -258,6 +258,11 @@ func (sh *Shard) doLocal() {
 func (sh *Shard) mark(q *Queue) {
 	q.changes++
 	q.active = sh.now
+	sh.visit(q)
+}
+
+// visit is mark for a queue that has not changed.
+func (sh *Shard) visit(q *Queue) {
 	if !q.marked {
 		q.marked = true
 		sh.marked = append(sh.marked, q)

@@ -66,8 +66,8 @@ func Admits(ops []Op, most int) bool {
 		o := &ops[i]
 		if o.mayKill() && !o.Queue.gone && o.Queue.Policy().DeadLetter {
 			for k := range int(o.N) {
-				if it, status := o.Queue.state.Get(o.Handle + queue.Handle(k)); status != queue.Gone {
-					dead += int64(it.Size)
+				if it, status := o.Queue.state.Get(o.Handle + queue.Handle(k)); status != queue.Gone && o.kills(it) {
+					dead += int64(max(int(it.Size), len(it.Env))) + deathBytes
 				}
 			}
 			if dead > int64(most) {
@@ -96,9 +96,15 @@ func Admits(ops []Op, most int) bool {
 	return true
 }
 
+// deathBytes is roughly what the history of a dead letter takes.
+const deathBytes = 512
+
 // mayKill reports whether the op may cause dead letters.
-func (o *Op) mayKill() bool {
-	return o.Kind == OpReject || (o.Kind == OpRequeue || o.Kind == OpReturn) && o.Queue.Policy().DeliveryLimit >= 0
+func (o *Op) mayKill() bool { return o.Kind == OpReject || o.Kind == OpRequeue || o.Kind == OpReturn }
+
+// kills reports whether the op may make a message a dead letter.
+func (o *Op) kills(it *queue.Item) bool {
+	return o.Kind == OpReject || o.Queue.Policy().DeliveryLimit >= 0 || it.Expires != 0
 }
 
 // Room counts what the commands of one group publish to queues, to check that all of it fits.

@@ -86,9 +86,11 @@ func (sh *Shard) fireTimers() {
 	for sh.timers.next() <= sh.now {
 		q := sh.timers.heap[0]
 		sh.timers.set(q, noTime)
+		sh.visit(q)
 		sh.expire(q)
-		if q.buffer == nil {
-			q.state.Due(sh.now) // a due message leaves an exchange buffer without becoming ready first
+		if q.buffer == nil && q.state.NextEvent() <= sh.now { // a due message leaves an exchange buffer without becoming ready first
+			q.state.Due(sh.now)
+			sh.mark(q)
 		}
 		if q.content.Jobs != nil {
 			sh.endLeases(q)
@@ -104,7 +106,6 @@ func (sh *Shard) fireTimers() {
 			q.expiring = true
 			sh.set.Definer.Expire(q)
 		}
-		sh.mark(q)
 	}
 }
 

@@ -226,7 +226,7 @@ func (c *Control) onLeader(fn http.HandlerFunc) http.HandlerFunc {
 		case s.Node:
 			fn(w, r)
 		case 0:
-			refuse(w, http.StatusServiceUnavailable, errors.New(unled(&s)))
+			refuse(w, http.StatusServiceUnavailable, errors.New(Unled(&s)))
 		default:
 			t := c.transport(s.Leader)
 			defer t.CloseIdleConnections()
@@ -242,8 +242,8 @@ func (c *Control) onLeader(fn http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// unled returns why no leader can handle a request.
-func unled(s *cluster.Status) string {
+// Unled returns why a node knows no leader.
+func Unled(s *cluster.Status) string {
 	if s.Removed {
 		return protocol.Removed
 	}

@@ -14,7 +14,7 @@ func (c *Control) relieve(ctx context.Context, members []protocol.Member) {
 		return
 	}
 	if err := c.Transfer(ctx, to); err != nil {
-		c.log.Warn("cluster: low on disk, and no node that is not can lead yet", "err", err)
+		c.log.Warn("cluster: low on disk, but the node to hand over to cannot lead yet", "to", to, "err", err)
 		return
 	}
 	c.log.Warn("cluster: low on disk; giving the lead to a node that is not", "to", to)

@@ -33,10 +33,11 @@ type Options struct {
 	// Dial opens a stream to the leader, whose Proxy receives it. It fails if there is no leader,
 	// if this node leads, or if the leader cannot be reached. All of this may change at any time.
 	Dial func(context.Context) (net.Conn, error)
-	// TurnAway tells a client why it is not served, in the protocol of the key: protocol.NoLeader
+	// TurnAway tells a client why it is not served, in the protocol of the key: what Unled returns,
 	// or protocol.NotServed. The connection has a deadline.
 	TurnAway   func(key string, nc net.Conn, reason string)
 	Leaderless func() time.Duration // for how long no leader has been known; 0 if one is known
+	Unled      func() string        // why none is known [protocol.NoLeader]
 	Patience   time.Duration        // time without a leader until clients are turned away [10 s]
 	Log        *slog.Logger         // [slog.Default()]
 }
@@ -58,6 +59,9 @@ type Proxy struct {
 // New returns the Proxy of a node, which starts as a follower.
 func New(o Options) *Proxy {
 	o.Patience, o.Log = cmp.Or(o.Patience, defaultPatience), cmp.Or(o.Log, slog.Default())
+	if o.Unled == nil {
+		o.Unled = func() string { return protocol.NoLeader }
+	}
 	p := &Proxy{o: o, quiet: protocol.Sparse(o.Log), changed: make(chan struct{})}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	return p
@@ -132,7 +136,7 @@ func (p *Proxy) place(key string, nc net.Conn) {
 		select {
 		case <-ctx.Done():
 			p.quiet.Warn("proxy: a client has found no leader", "protocol", key, "peer", nc.RemoteAddr())
-			p.turnAway(key, nc, protocol.NoLeader)
+			p.turnAway(key, nc, p.o.Unled())
 			return
 		case <-changed:
 		case <-time.After(leaderPoll):

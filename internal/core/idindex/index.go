@@ -32,6 +32,7 @@ func (s Sum) Compare(o Sum) int { return bytes.Compare(s[:], o[:]) }
 //   - low ≤ limit ≤ made. If limit < made, the index shrinks: no new entry is at limit or above.
 type Index struct {
 	pages   [][]Entry  // entry e is pages[e/entryPage][e%entryPage]; entry 0 is unused
+	unused  []uint32   // by page: at least the number of its unused entries before made
 	made    uint32     // entries that the memory has held, including entry 0
 	free    uint32     // list of reusable entries
 	low     uint32     // where the search for other unused entries goes on
@@ -95,21 +96,27 @@ func (x *Index) Add(sum Sum, slot uint32, h queue.Handle) {
 func (x *Index) take() uint32 {
 	if e := x.free; e != 0 {
 		x.free = x.Entry(e).next
+		x.unused[e/entryPage]--
 		return e
 	}
 	for x.low < x.made {
 		if x.low == x.limit {
 			x.limit = min(x.limit+entryPage, x.made)
 		}
-		e := x.low
+		e, page := x.low, x.low/entryPage
+		if x.unused[page] == 0 {
+			x.low = min((page+1)*entryPage, x.limit)
+			continue
+		}
 		x.low++
 		if x.Entry(e).Slot == noSlot {
+			x.unused[page]--
 			return e
 		}
 	}
 	e := x.made
 	if int(e/entryPage) == len(x.pages) {
-		x.pages = append(x.pages, make([]Entry, entryPage))
+		x.pages, x.unused = append(x.pages, make([]Entry, entryPage)), append(x.unused, 0)
 	}
 	x.made++
 	x.low, x.limit = x.made, x.made
@@ -120,6 +127,7 @@ func (x *Index) take() uint32 {
 func (x *Index) release(e uint32) {
 	en := x.Entry(e)
 	en.Slot = noSlot
+	x.unused[e/entryPage]++
 	if e < x.low {
 		en.next, x.free = x.free, e
 	}
@@ -221,7 +229,7 @@ func (x *Index) shrink(limit int) {
 func (x *Index) cut() {
 	pages := (int(x.limit) + entryPage - 1) / entryPage
 	clear(x.pages[pages:])
-	x.pages, x.made = x.pages[:pages], x.limit
+	x.pages, x.unused, x.made = x.pages[:pages], x.unused[:pages], x.limit
 }
 
 // Len returns the number of entries, including those of messages that are gone.

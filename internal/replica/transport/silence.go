@@ -57,13 +57,13 @@ func (t *Transport) watch(p *peer) {
 			p.cut(errSilent)
 		}
 		if streams {
-			t.forsake(p)
+			t.closeStreams(p)
 		}
 	}
 }
 
-// forsake closes the connections that a silent peer has opened, and the streams to it.
-func (t *Transport) forsake(p *peer) {
+// closeStreams closes the connections that a silent peer has opened, and the streams to it.
+func (t *Transport) closeStreams(p *peer) {
 	t.mu.Lock()
 	closed := t.drop(p.id)
 	t.mu.Unlock()
