@@ -91,6 +91,11 @@ func (p *peer) arrived() bool {
 	return false
 }
 
+// subscribed reports whether there is a subscription of any kind.
+func (p *peer) subscribed() bool {
+	return p.ask("PUBSUB", "CHANNELS") != "*[]" || p.ask("PUBSUB", "SHARDCHANNELS") != "*[]" || p.ask("PUBSUB", "NUMPAT") != ":0"
+}
+
 // clean closes all connections of a sequence, waits until the server has noticed, and deletes all
 // keys.
 func (p *peer) clean() {
@@ -99,7 +104,7 @@ func (p *peer) clean() {
 		c.hangUp()
 	}
 	p.conns, p.silent = map[string]*conn{}, 0
-	for late := time.Now().Add(patience); p.blocked() > 0 || p.ask("PUBSUB", "CHANNELS") != "*[]" || p.ask("PUBSUB", "NUMPAT") != ":0"; {
+	for late := time.Now().Add(patience); p.blocked() > 0 || p.subscribed(); {
 		if time.Now().After(late) {
 			p.t.Fatalf("%s: what closed connections waited for or subscribed to stays", p.name)
 		}
