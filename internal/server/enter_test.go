@@ -31,7 +31,7 @@ func TestFileWithoutToken(t *testing.T) {
 				s := &Server{cfg: cfg, log: slog.New(slog.NewTextHandler(&logged, nil))}
 				entered := make(chan error, 1)
 				go func() { entered <- s.enter() }()
-				time.Sleep(3 * tokenPoll)
+				<-time.After(3 * tokenPoll)
 				synctest.Wait()
 				is, err := store.LookInto(vfs.OS{}, cfg.Data)
 				if err != nil || is.Replica {
