@@ -1,12 +1,10 @@
 package replica
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"log/slog"
 	"runtime"
-	"slices"
 	"time"
 
 	"go.etcd.io/raft/v3"
@@ -21,15 +19,9 @@ const (
 	TickInterval   = 100 * time.Millisecond
 	electionTicks  = 10 // how long a follower waits for the leader before it campaigns
 	heartbeatTicks = 1
-	// leaseFor is how long a leader may act alone after a quorum has confirmed it. It is shorter
-	// than the time after which any follower campaigns, by more than the clocks can drift apart
-	// meanwhile.
-	leaseFor = 700 * time.Millisecond
 	// stuckTicks is how long a leader's disk may hang before the leader steps down.
 	stuckTicks = 30
 
-	roundBytes       = 1 << 20 // of proposals that share an entry
-	fewOpen          = 2       // open entries from which on proposals wait in order to share one
 	maxMessageBytes  = 1 << 20
 	maxInflight      = 256
 	maxInflightBytes = 64 << 20
@@ -133,23 +125,6 @@ type begunAppend struct {
 	m      *pb.Message
 	stable bool
 	since  int // tick
-}
-
-// openEntry is an entry of this leadership that is not known to be committed.
-type openEntry struct {
-	data   []byte
-	index  uint64        // 0 until Raft has assigned one
-	at     time.Duration // when its first proposal was submitted
-	change bool
-	own    bool
-	done   []func(error)
-}
-
-// read is a request to a quorum to confirm the leadership of this node.
-type read struct {
-	seq  uint64
-	at   time.Duration // when the request was sent
-	done []func(error)
 }
 
 func newCore(st *store.Store, m Machine, levels level.Range, now func() time.Duration, out effects, logger *slog.Logger) (*core, error) {
@@ -539,17 +514,6 @@ func (c *core) committed() {
 	}
 }
 
-// uncommitted returns the age of the oldest proposal that is not committed, or 0 if there is none.
-func (c *core) uncommitted() time.Duration {
-	switch {
-	case len(c.open) > 0:
-		return c.now() - c.open[0].at
-	case len(c.waiting) > 0:
-		return c.now() - c.waiting[0].at
-	}
-	return 0
-}
-
 // lasting returns the index up to which no append, and no snapshot, that has not begun replaces
 // entries of the log. Those behind it may be another leader's than the committed ones.
 func (c *core) lasting() uint64 {
@@ -674,154 +638,4 @@ func (c *core) restored() {
 	c.restores = false
 	c.persist()
 	c.apply()
-}
-
-// submit accepts a proposal of a leadership.
-func (c *core) submit(p proposal) {
-	defer c.guard()
-	switch {
-	case c.failed != nil || c.leading != p.log:
-		p.done(ErrNotLeader)
-	case groupData(p.group) > MaxGroupBytes: // the machine has applied what the log cannot take
-		c.fail(ErrTooLarge)
-		p.done(store.ErrLost)
-	case p.read:
-		c.ask([]func(error){p.done})
-	case p.group == nil && p.own == nil && len(c.waiting) == 0:
-		c.barrier(p.done)
-	default:
-		c.enqueue(p)
-	}
-}
-
-func (c *core) enqueue(p proposal) {
-	p.at, p.size = c.now(), batchSize(p.group)
-	c.waiting = append(c.waiting, p)
-	c.filled += p.size
-}
-
-// barrier calls done once all earlier proposals are committed.
-func (c *core) barrier(done func(error)) {
-	if n := len(c.open); n > 0 {
-		c.open[n-1].done = append(c.open[n-1].done, done)
-		return
-	}
-	done(nil)
-}
-
-// propose turns waiting proposals into entries, all of them or those that are worth one.
-func (c *core) propose(all bool) {
-	if c.leadTerm == 0 {
-		return
-	}
-	for len(c.waiting) > 0 && (all || c.worthwhile()) {
-		e, n := c.round()
-		if len(e.data) > 0 {
-			if err := c.raw.Propose(e.data); err != nil {
-				return // too much is open, or a transfer is in progress: it waits
-			}
-			c.open = append(c.open, e)
-			if e.at = c.waiting[0].at; e.own {
-				c.own++
-			}
-		}
-		for _, p := range c.waiting[:n] {
-			c.filled -= p.size
-		}
-		clear(c.waiting[:n])
-		c.waiting = c.waiting[n:]
-		if len(e.data) == 0 {
-			for _, fn := range e.done {
-				c.barrier(fn)
-			}
-		}
-	}
-}
-
-// worthwhile reports whether the first waiting proposals become an entry now. Each entry costs
-// every node a sync and a message, so while some are open the proposals wait until one is
-// committed, or until they fill an entry. Those of the replica itself share none: they do not wait,
-// and no other waits because of them.
-func (c *core) worthwhile() bool {
-	return len(c.open)-c.own < fewOpen || c.filled >= roundBytes || c.waiting[0].own != nil
-}
-
-// round packs waiting proposals into an entry, and returns their number. If the entry has no data,
-// they are only barriers.
-func (c *core) round() (e *openEntry, n int) {
-	e = &openEntry{}
-	for _, p := range c.waiting {
-		if p.own != nil {
-			if n == 0 {
-				e.data, e.done, e.own, n = p.own, append(e.done, p.done), true, 1
-			}
-			break
-		}
-		if len(e.data) > 0 && len(e.data)+batchSize(p.group) > roundBytes {
-			break
-		}
-		if len(p.group) > 0 {
-			e.data = appendBatch(e.data, p.group)
-		}
-		e.done = append(e.done, p.done)
-		n++
-	}
-	return e, n
-}
-
-// placed records the index of the oldest proposed entry without an index, if e is that entry. Raft
-// keeps their order. It adds entries without data of its own: one at the start of a term, when
-// nothing is open, and one after some membership changes.
-func (c *core) placed(e *pb.Entry) {
-	i := slices.IndexFunc(c.open, func(o *openEntry) bool { return o.index == 0 })
-	if i < 0 {
-		return
-	}
-	o := c.open[i]
-	normal, empty := e.GetType() == pb.EntryNormal, len(e.GetData()) == 0
-	switch {
-	case o.change && normal && empty: // Raft refused the change and replaced it by this entry
-		o.index = e.GetIndex()
-		tell(o.done, ErrBusy)
-		o.done = nil
-	case o.change != normal && !empty:
-		o.index = e.GetIndex()
-	}
-}
-
-// ask asks a quorum to confirm the leadership of this node. The answer grants a lease that counts
-// from now.
-func (c *core) ask(done []func(error)) {
-	if c.leadTerm == 0 {
-		tell(done, ErrNotLeader)
-		return
-	}
-	c.readSeq++
-	c.reads = append(c.reads, read{seq: c.readSeq, at: c.now(), done: done})
-	c.raw.ReadIndex(binary.BigEndian.AppendUint64(nil, c.readSeq))
-}
-
-// answered handles the answer of a quorum, which confirms all requests up to this one.
-func (c *core) answered(ctx []byte) {
-	if len(ctx) != 8 {
-		return
-	}
-	seq := binary.BigEndian.Uint64(ctx)
-	for len(c.reads) > 0 && c.reads[0].seq <= seq {
-		r := c.reads[0]
-		c.reads = c.reads[1:]
-		if c.leading != nil && c.raw.BasicStatus().LeadTransferee == raft.None && uint64(c.ticks) >= c.lentAgain() {
-			c.leading.lend(r.at + leaseFor)
-		}
-		tell(r.done, nil)
-	}
-}
-
-// lentAgain returns the first tick at which a lease is possible after an attempt to transfer the
-// leadership: until then the other node may have been told to campaign.
-func (c *core) lentAgain() uint64 {
-	if c.transfer == 0 {
-		return 0
-	}
-	return c.transfer + 3*electionTicks
 }

@@ -71,7 +71,7 @@ var bugs = []bug{
 		name: "a leader that is cut off goes on",
 		edits: []edit{
 			{"internal/replica/core.go", "CheckQuorum:               true,", "CheckQuorum:               false,"},
-			{"internal/replica/core.go", "leaseFor = 700 * time.Millisecond", "leaseFor = time.Hour"},
+			{"internal/replica/lease.go", "leaseFor = 700 * time.Millisecond", "leaseFor = time.Hour"},
 		},
 		in: "crash", test: "TestClusterFaults", env: faults("the leader is cut off", "plain"),
 		found: `delivered by a node \d+ ms after it was cut off`,
@@ -146,7 +146,7 @@ var bugs = []bug{
 	{
 		name: "of a transaction over several shards the first part is replicated",
 		edits: []edit{{
-			"internal/replica/core.go",
+			"internal/replica/propose.go",
 			"e.data = appendBatch(e.data, p.group)",
 			"e.data = appendBatch(e.data, p.group[:1])",
 		}},

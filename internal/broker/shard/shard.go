@@ -283,10 +283,10 @@ func (sh *Shard) attend(q *Queue) {
 	if q.Declared.Stream {
 		sh.retain(q)
 	}
-	sh.expire(q)                      // messages with a TTL of 0 were for consumers with room
-	if q.overfull || q.after != nil { // blocked messages may be ready now
+	sh.expire(q) // messages with a TTL of 0 were for consumers with room
+	if q.overfull || q.after != nil {
 		q.overfull = false
-		sh.dropHead(q)
+		sh.dropHead(q) // blocked messages may be ready now
 	}
 	more := q.after != nil && q.after.Graph().Tidy()
 	if f := q.feature.Load(); f != nil {

@@ -11,7 +11,8 @@ const spillStep = 4 << 20
 
 // Due reports whether to call Pack with this share: the messages exceed it by a quarter, and exceed
 // by a quarter what the last call left. Packing a little at a time would look at the same chunks
-// repeatedly, and what could not be packed before cannot be packed now.
+// repeatedly, and what could not be packed before cannot be packed now. Without excess, More is
+// false from then on.
 func (p *Packing) Due(s *Deliveries, keep int64) bool {
 	hot := s.HotBytes()
 	if hot <= keep+keep/4 {
