@@ -113,6 +113,7 @@ type core struct {
 	reads    []read       // ascending
 	readSeq  uint64
 	transfer uint64 // tick of the last attempt to transfer the leadership
+	given    int    // attempts since this node was last fit to lead
 	snap     snapshots
 	keep     int64 // bytes of the log that are kept for a slow follower
 	holds    map[uint64]hold
@@ -188,6 +189,7 @@ func (c *core) work() {
 		}
 		c.handle(c.raw.Ready())
 	}
+	c.openSnapshot()
 	if c.failed == nil {
 		c.prepareSnapshot()
 	}
@@ -246,6 +248,7 @@ func (c *core) tick() {
 	}
 	switch unfit := c.unfit(); {
 	case !unfit:
+		c.given = 0
 		c.raw.Tick()
 	case c.leadTerm != 0:
 		c.raw.Tick()
@@ -271,9 +274,10 @@ func (c *core) unfit() bool {
 	return c.restores || c.st.State().Health != store.Healthy || len(c.backlog) > 0 || len(c.begun) > 0 && c.ticks-c.begun[0].since > stuckTicks
 }
 
-// giveAway transfers the leadership to the most advanced voter, at most once per election timeout.
+// giveAway transfers the leadership to the most advanced voter. Each attempt costs this node its
+// lease for a while (lentAgain), so it waits longer after each: the others may not be fit, either.
 func (c *core) giveAway() {
-	if uint64(c.ticks) < c.transfer+electionTicks {
+	if uint64(c.ticks) < c.transfer+backoff(c.given) {
 		return
 	}
 	best, match := uint64(0), uint64(0)
@@ -285,9 +289,14 @@ func (c *core) giveAway() {
 	}
 	if best != 0 {
 		c.logger.Warn("replica: this node is not fit to lead; giving the lead away", "to", best)
+		c.given++
 		c.transferTo(best)
 	}
 }
+
+// backoff returns for how many ticks to wait after some failures: an election timeout, and at most
+// about a minute.
+func backoff(failures int) uint64 { return electionTicks << min(failures, 6) }
 
 // transferTo transfers the leadership to another node. This node's lease ends at once, because the
 // other node may lead before the lease would expire.
@@ -421,6 +430,9 @@ func (c *core) begin(m *pb.Message) error {
 	}
 	first := entries[0].GetIndex()
 	if first <= c.log.Last().Index {
+		if c.st.State().Health == store.NoSpace {
+			return store.ErrNoSpace // otherwise the core would wait until there is room
+		}
 		if err := c.log.Rewind(first); err != nil {
 			return err
 		}

@@ -8,9 +8,11 @@ import (
 	"maps"
 	"net"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -20,6 +22,7 @@ import (
 	"fiveways.dev/fiveways/internal/replica/timely"
 	"fiveways.dev/fiveways/internal/storage/store"
 	"fiveways.dev/fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/storage/wal"
 )
 
 // texts is a machine that stores what it is given.
@@ -84,16 +87,19 @@ func (m *texts) put(text string) chan error {
 	return done
 }
 
-// disks is a file system that can be full, and whose log syncs block while it is held.
+// disks is a file system that can be full or slow, and whose log syncs block while it is held.
 type disks struct {
 	*vfs.Errors
 	mu   sync.Mutex
 	held chan struct{} // nil: not held
+	slow time.Duration // how long a sync takes
+	tiny bool          // there is room for small files, but not for the log
 }
 
 type heldFile struct {
 	vfs.File
-	fs *disks
+	fs  *disks
+	log bool
 }
 
 func (d *disks) hold() (release func()) {
@@ -110,17 +116,29 @@ func (d *disks) hold() (release func()) {
 }
 
 func (d *disks) Create(path string) (vfs.File, error) {
+	_, log := wal.ParseSegmentName(filepath.Base(path))
 	f, err := d.Errors.Create(path)
-	return heldFile{f, d}, err
+	return heldFile{f, d, log}, err
+}
+
+func (f heldFile) WriteAt(p []byte, at int64) (int, error) {
+	f.fs.mu.Lock()
+	full := f.fs.tiny && f.log
+	f.fs.mu.Unlock()
+	if full {
+		return 0, syscall.ENOSPC
+	}
+	return f.File.WriteAt(p, at)
 }
 
 func (f heldFile) Datasync() error {
 	f.fs.mu.Lock()
-	held := f.fs.held
+	held, slow := f.fs.held, f.fs.slow
 	f.fs.mu.Unlock()
 	if held != nil {
 		<-held
 	}
+	<-time.After(slow)
 	return f.File.Datasync()
 }
 

@@ -295,14 +295,15 @@ func isNote(e *store.RaftEntry) bool { return len(e.Data) > 0 && e.Data[0] == si
 func (n *simNode) prepare() {
 	n.prepareAt = 0
 	n.core.event(func(c *core) {
-		at := c.snapshotEntry
-		if n.s.bug == snapshotTooOld {
-			at = func() (uint64, error) {
-				_, err := c.snapshotEntry()
-				return n.oldEntry, err
+		c.prepared(c.log.Snapshot(func() (last uint64, err error) {
+			err = errNotNow // what the simulated store holds up, this goroutine cannot wait for
+			c.snapshotEntry(func(index uint64, reason error) { last, err = index, reason })
+			c.snap.opening = nil
+			if n.s.bug == snapshotTooOld {
+				last = n.oldEntry
 			}
-		}
-		c.prepared(c.log.Snapshot(at))
+			return last, err
+		}))
 	})
 }
 

@@ -209,14 +209,24 @@ func (in *incoming) drop() {
 type snapshots struct {
 	wanted    bool // Raft has asked for one
 	preparing bool
+	opening   *opening
 	pinned    uint64 // last entry of the snapshot that is prepared or sent: later entries are kept
 	members   *membership
 	ready     *store.RaftSnapshot // prepared, not requested yet
 	since     int                 // tick at which it became ready
 	given     *store.RaftSnapshot // Raft has it in a message
 	sending   bool
+	failures  int // in a row
+	pause     int // tick before which no further one is prepared
 
 	staged *store.Staged // received and passed to Raft
+}
+
+// opening is a snapshot of which only the checkpoints are open.
+type opening struct {
+	floor uint64 // the checkpoints may include entries up to this one
+	since int    // tick
+	done  func(last uint64, err error)
 }
 
 // prepareSnapshot starts preparing a snapshot if Raft has asked for one.
@@ -229,16 +239,31 @@ func (c *core) prepareSnapshot() {
 	s.wanted = false
 }
 
-// snapshotEntry returns the last entry that a snapshot of the current content of the disk includes.
-func (c *core) snapshotEntry() (uint64, error) {
-	if c.failed != nil {
-		return 0, c.failed
+// snapshotEntry calls done with the last entry of a snapshot whose checkpoints are open. It waits
+// until that entry is written and applied here, for which a quorum of quicker disks does not wait.
+func (c *core) snapshotEntry(done func(last uint64, err error)) {
+	c.snap.opening = &opening{floor: c.log.Committed(), since: c.ticks, done: done}
+	c.openSnapshot()
+}
+
+// openSnapshot answers snapshotEntry as soon as it can.
+func (c *core) openSnapshot() {
+	s := &c.snap
+	o, last, err := s.opening, c.applied, c.failed
+	if o == nil {
+		return
 	}
-	if c.applied < c.log.Committed() || c.log.ReplayEnd() < c.applied {
-		return 0, errNotNow
+	switch {
+	case err != nil:
+	case last >= o.floor && c.log.ReplayEnd() >= last:
+		s.pinned, s.members = last, c.disk.members
+	case c.leadTerm != 0 && c.ticks < o.since+electionTicks:
+		return
+	default:
+		err = errNotNow
 	}
-	c.snap.pinned, c.snap.members = c.applied, c.disk.members
-	return c.applied, nil
+	s.opening = nil
+	o.done(last, err)
 }
 
 // prepared stores a prepared snapshot for the next node that needs one.
@@ -263,7 +288,7 @@ func (c *core) prepared(sn *store.RaftSnapshot, err error) {
 func (c *core) takeSnapshot() (*pb.Snapshot, error) {
 	s := &c.snap
 	if s.ready == nil {
-		s.wanted = true
+		s.wanted = c.ticks >= s.pause
 		return nil, raft.ErrSnapshotTemporarilyUnavailable
 	}
 	s.given, s.ready = s.ready, nil
@@ -298,8 +323,11 @@ func (c *core) sent(to uint64, err error) {
 	if err != nil {
 		status = raft.SnapshotFailure
 		c.counts.SnapshotsFailed++
+		c.snap.pause = c.ticks + int(backoff(c.snap.failures))
+		c.snap.failures++
 		c.logger.Warn("replica: a snapshot did not arrive", "to", to, "err", err)
 	} else {
+		c.snap.failures = 0
 		c.counts.SnapshotsSent++
 		if c.leadTerm != 0 {
 			c.hold(to, last)

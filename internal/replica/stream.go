@@ -25,17 +25,19 @@ const (
 
 // prepare opens a snapshot. It may wait for the store's cleaning.
 func (r *Replica) prepare(log *store.RaftLog) {
-	sn, err := log.Snapshot(func() (index uint64, err error) {
+	sn, err := log.Snapshot(func() (last uint64, err error) {
 		asked := make(chan struct{})
 		if !r.later(func(c *core) {
-			index, err = c.snapshotEntry()
-			close(asked)
+			c.snapshotEntry(func(index uint64, reason error) {
+				last, err = index, reason
+				close(asked)
+			})
 		}) {
 			return 0, ErrStopped
 		}
 		select {
 		case <-asked:
-			return index, err
+			return last, err
 		case <-r.stopped:
 			return 0, ErrStopped
 		}
