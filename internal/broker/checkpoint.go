@@ -131,7 +131,10 @@ func (b *Broker) checkpointAll(clean bool) error {
 		return err
 	}
 	for _, sh := range b.set.All {
-		if err := b.writeCheckpoint(sh, sh.Freeze(clean)); err != nil {
+		f := sh.Freeze(clean)
+		for f.State.Copy() {
+		}
+		if err := b.writeCheckpoint(sh, f); err != nil {
 			return err
 		}
 	}

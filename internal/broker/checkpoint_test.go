@@ -37,6 +37,7 @@ func TestRewriteDuringClose(t *testing.T) {
 	sh := b.set.All[0]
 	var f *shard.Frozen
 	must(t, sh.Call(func() { sh.Log().Propose(); f = sh.Freeze(false) }))
+	must(t, f.State.Complete(sh.Call))
 	must(t, b.writeCheckpoint(sh, f))
 	must(t, b.journal.Checkpoint(b.set.Store))
 	if len(b.set.Store.Sparse(maxLive)) == 0 {

@@ -20,7 +20,15 @@ import (
 // it.
 type Replica struct {
 	b       *Broker
-	applied int // bytes since the queues were last packed
+	applied int         // bytes since the queues were last packed
+	due     *checkpoint // that is being captured
+}
+
+// checkpoint is the state of the parts that are due for a checkpoint.
+type checkpoint struct {
+	shards   []*shard.Shard
+	frozen   []*shard.Frozen // of each shard
+	machines []*statemachine.Host
 }
 
 // OpenReplica restores the committed state from a store. The caller keeps the store open until
@@ -91,37 +99,50 @@ func (r *Replica) Sum(part uint32, at Place) (sum uint64, ok bool) {
 }
 
 // Checkpoint captures the state of the parts that have applied enough bytes since their last
-// checkpoint. write stores it, possibly while Apply continues, and frees what the log no longer
-// needs. It is nil if nothing is due.
+// checkpoint. Call it again while it returns nil: it captures a few queues at a time. write then
+// stores the state, possibly while Apply continues, and frees what the log no longer needs.
 func (r *Replica) Checkpoint(enough int64) (write func() error) {
-	b := r.b
-	var due []*shard.Shard
-	var frozen []*shard.Frozen
-	for _, sh := range b.set.All {
-		if f := sh.FreezeLogged(enough); f != nil {
-			due, frozen = append(due, sh), append(frozen, f)
-		}
+	if r.due == nil {
+		r.due = r.b.dueCheckpoint(enough)
 	}
-	machines := slices.DeleteFunc(slices.Clone(b.machines), func(h *statemachine.Host) bool { return !h.Due(enough) })
-	_, logged := b.journal.Logged()
-	if len(due)+len(machines) == 0 && logged < enough {
+	due := r.due
+	if due == nil || slices.ContainsFunc(due.frozen, func(f *shard.Frozen) bool { return f.State.Copy() }) {
 		return nil
 	}
-	return func() error {
-		b.checkpointing.Lock() // it may lead by now
-		defer b.checkpointing.Unlock()
-		for i, sh := range due {
-			if err := b.writeCheckpoint(sh, frozen[i]); err != nil {
-				return err
-			}
+	r.due = nil
+	return func() error { return r.b.writeDue(due) }
+}
+
+// dueCheckpoint begins to capture the state of the parts that are due, if any, or if the
+// definitions are.
+func (b *Broker) dueCheckpoint(enough int64) *checkpoint {
+	var due checkpoint
+	for _, sh := range b.set.All {
+		if f := sh.FreezeLogged(enough); f != nil {
+			due.shards, due.frozen = append(due.shards, sh), append(due.frozen, f)
 		}
-		for _, h := range machines {
-			if err := h.WriteCheckpoint(); err != nil {
-				return err
-			}
-		}
-		return errors.Join(b.journal.Checkpoint(b.set.Store), b.set.Store.Forget())
 	}
+	due.machines = slices.DeleteFunc(slices.Clone(b.machines), func(h *statemachine.Host) bool { return !h.Due(enough) })
+	if _, logged := b.journal.Logged(); len(due.shards)+len(due.machines) == 0 && logged < enough {
+		return nil
+	}
+	return &due
+}
+
+func (b *Broker) writeDue(due *checkpoint) error {
+	b.checkpointing.Lock() // it may lead by now
+	defer b.checkpointing.Unlock()
+	for i, sh := range due.shards {
+		if err := b.writeCheckpoint(sh, due.frozen[i]); err != nil {
+			return err
+		}
+	}
+	for _, h := range due.machines {
+		if err := h.WriteCheckpoint(); err != nil {
+			return err
+		}
+	}
+	return errors.Join(b.journal.Checkpoint(b.set.Store), b.set.Store.Forget())
 }
 
 // Lead turns the replica into a broker, which appends to a log from now on. The replica must not be

@@ -73,21 +73,22 @@ type logBodies struct{ sh *Shard }
 func (l logBodies) Retain(index uint64, n int)  { l.sh.set.Store.Retain(l.sh.ID, index, n) }
 func (l logBodies) Release(index uint64, n int) { l.sh.set.Store.Release(l.sh.ID, index, n) }
 
-// Freeze copies the state for a checkpoint, so that the shard can continue meanwhile.
+// Freeze begins a copy of the state for a checkpoint; see shardstate.Machine.Freeze.
 func (sh *Shard) Freeze(clean bool) *Frozen {
 	return &Frozen{sh.log.Index() - 1, sh.machine.Freeze(clean, func(q *shardstate.Queue) int { return sh.heldDead(q.ID) })}
 }
 
-// FreezeIfDue is Freeze if the shard has logged at least this many bytes since its last checkpoint.
-// It returns nil otherwise, or if the shard has stopped.
+// FreezeIfDue copies the state, while the shard continues, if the shard has logged at least this
+// many bytes since its last checkpoint. It returns nil otherwise, or if the shard has stopped.
 func (sh *Shard) FreezeIfDue(bytes int64) (f *Frozen) {
-	sh.Call(func() {
-		f = sh.FreezeLogged(bytes)
-	})
+	if err := sh.Call(func() { f = sh.FreezeLogged(bytes) }); err != nil || f == nil || f.State.Complete(sh.Call) != nil {
+		return nil
+	}
 	return f
 }
 
-// FreezeLogged is FreezeIfDue for a shard that does not run.
+// FreezeLogged is Freeze if the shard has logged at least this many bytes since its last
+// checkpoint. Otherwise it returns nil.
 func (sh *Shard) FreezeLogged(bytes int64) (f *Frozen) {
 	if sh.log.SinceCheckpoint() >= bytes {
 		sh.log.Propose() // the checkpoint's index must cover all facts applied to the state

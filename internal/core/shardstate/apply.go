@@ -7,18 +7,28 @@ import (
 	"fiveways.dev/fiveways/internal/core/stream"
 )
 
-// Only the code in this file changes the state of a queue. Functions named gone are called for each
-// message that a change removes.
+// Only the code in this file and in stream.go changes the durable state of a queue, after a call of
+// changes. Functions named gone are called for each message that a change removes.
+
+// changes copies the queue for the checkpoint that lacks it.
+func (q *Queue) changes() {
+	if f := q.copyTo; f != nil {
+		q.copyTo = nil
+		f.take(q)
+	}
+}
 
 // put adds a message at the position in t. A sequence number of 0 means the next one, which put
 // stores in t. env may be nil, if the body is only in the log.
 func (q *Queue) put(t *Target, it *queue.Item) {
+	q.changes()
 	it.Handle, it.Expires = t.Handle, t.Expires
 	t.Handle = q.State.Publish(it)
 }
 
 // settle settles those of the n contiguous messages from h on that exist.
 func (q *Queue) settle(h queue.Handle, n int, gone func(*queue.Item)) int {
+	q.changes()
 	found := q.State.SettleRange(h, n, gone)
 	q.settled(h, n)
 	return found
@@ -36,6 +46,7 @@ func (q *Queue) settled(h queue.Handle, n int) {
 
 // purge settles all ready messages, and calls each for every run of contiguous messages.
 func (q *Queue) purge(each func(h queue.Handle, n int), gone func(*queue.Item)) {
+	q.changes()
 	q.State.Purge(func(h queue.Handle, n int) {
 		q.settled(h, n)
 		each(h, n)
@@ -46,6 +57,7 @@ func (q *Queue) purge(each func(h queue.Handle, n int), gone func(*queue.Item)) 
 // record deliveries. The messages are then ready, or scheduled if due (Unix ms) is not 0. It
 // returns how many exist.
 func (q *Queue) giveBack(h queue.Handle, n int, due int64) (found int) {
+	q.changes()
 	if q.Jobs != nil {
 		q.Jobs.End(h, n)
 	}
@@ -59,25 +71,34 @@ func (q *Queue) giveBack(h queue.Handle, n int, due int64) (found int) {
 }
 
 // reschedule changes the time of a scheduled message, and reports whether it exists.
-func (q *Queue) reschedule(h queue.Handle, due int64) bool { return q.State.Reschedule(h, due) }
+func (q *Queue) reschedule(h queue.Handle, due int64) bool {
+	q.changes()
+	return q.State.Reschedule(h, due)
+}
 
 // recount sets a message's count of returns.
-func (q *Queue) recount(h queue.Handle, count uint32) { q.State.Recount(h, count) }
+func (q *Queue) recount(h queue.Handle, count uint32) {
+	q.changes()
+	q.State.Recount(h, count)
+}
 
 // replace replaces a message by another one, and returns the old one.
 func (q *Queue) replace(h queue.Handle, it *queue.Item) (old queue.Item, ok bool) {
+	q.changes()
 	return q.State.Replace(h, it)
 }
 
 // remember adds a key, if the queue de-duplicates.
 func (q *Queue) remember(k *Key) {
+	q.changes()
 	if q.Keys != nil {
 		q.Keys.Remember(dedup.Key(k.Key), k.At, k.Until)
 	}
 }
 
-// keepLedger returns the job ledger of the queue, and creates it if needed.
+// keepLedger returns the job ledger of the queue for a change, and creates it if needed.
 func (q *Queue) keepLedger() *job.Ledger {
+	q.changes()
 	if q.Jobs == nil {
 		q.Jobs = job.NewLedger()
 	}

@@ -25,9 +25,11 @@ const (
 // maxContent limits what a damaged length can make the reader allocate.
 const maxContent = 1 << 33
 
-// Frozen is the state at one index. Another goroutine may write it while the machine continues.
+// Frozen is the state at one index. It is complete when Copy returns false; another goroutine may
+// then write it while the machine continues.
 type Frozen struct {
-	Clean   bool // no message was unacked
+	Clean   bool     // no message was unacked
+	rest    []*Queue // the last ones may lack a copy
 	queues  []frozen[*queue.Frozen]
 	keys    []frozen[encoded]
 	streams []frozen[*stream.Frozen]
@@ -48,27 +50,59 @@ type encoded []byte
 
 func (e encoded) AppendTo(dst []byte) []byte { return append(dst, e...) }
 
-// Freeze copies what may change. clean means that the process is ending; out then returns how many
-// messages of a queue are unacked without a consumer.
+// Freeze begins a copy of the state, which Copy completes. A queue that changes before its turn is
+// copied first. clean means that the process is ending; out then returns how many messages of a
+// queue are unacked without a consumer.
 func (m *Machine) Freeze(clean bool, out func(*Queue) int) *Frozen {
-	f := &Frozen{Clean: clean}
-	for id, q := range m.queues {
-		st := q.State
-		f.Clean = f.Clean && st.Unacked() == out(q)+q.loggedLeases()
-		if st.Ready()+st.Unacked()+st.Scheduled()+st.Blocked() > 0 {
-			f.queues = append(f.queues, frozen[*queue.Frozen]{id, st.Freeze()})
-		}
-		if q.Keys != nil && q.Keys.Len() > 0 {
-			f.keys = append(f.keys, frozen[encoded]{id, q.Keys.AppendTo(nil)})
-		}
-		if q.Stream != nil {
-			f.streams = append(f.streams, frozen[*stream.Frozen]{id, q.Stream.Freeze()})
-		}
-		if q.Jobs != nil {
-			f.jobs = append(f.jobs, frozen[encoded]{id, q.Jobs.AppendTo(nil)})
-		}
+	f := &Frozen{Clean: clean, rest: make([]*Queue, 0, len(m.queues))}
+	for _, q := range m.queues {
+		f.Clean = f.Clean && q.State.Unacked() == out(q)+q.loggedLeases()
+		q.copyTo = f
+		f.rest = append(f.rest, q)
 	}
 	return f
+}
+
+// copyAtOnce is how many queues Copy copies, which takes less than a millisecond if they are small.
+const copyAtOnce = 256
+
+// Copy copies a few queues, and reports whether there are more. It belongs to the machine's
+// goroutine.
+func (f *Frozen) Copy() (more bool) {
+	for n := copyAtOnce; n > 0 && len(f.rest) > 0; n-- {
+		q := f.rest[len(f.rest)-1]
+		f.rest = f.rest[:len(f.rest)-1]
+		if q.copyTo == f {
+			q.changes()
+		}
+	}
+	return len(f.rest) > 0
+}
+
+// Complete copies all queues by functions that call runs on the machine's goroutine, which may do
+// other work between them. It returns the errors of call.
+func (f *Frozen) Complete(call func(func()) error) (err error) {
+	for more := true; more && err == nil; {
+		err = call(func() { more = f.Copy() })
+	}
+	return err
+}
+
+// take copies a queue.
+func (f *Frozen) take(q *Queue) {
+	id, st := q.ID, q.State
+	if st.Ready()+st.Unacked()+st.Scheduled()+st.Blocked() > 0 {
+		f.queues = append(f.queues, frozen[*queue.Frozen]{id, st.Freeze()})
+	}
+	if q.Keys != nil && q.Keys.Len() > 0 {
+		f.keys = append(f.keys, frozen[encoded]{id, q.Keys.AppendTo(nil)})
+	}
+	if q.Stream != nil {
+		f.streams = append(f.streams, frozen[*stream.Frozen]{id, q.Stream.Freeze()})
+	}
+	if q.Jobs != nil {
+		f.jobs = append(f.jobs, frozen[encoded]{id, q.Jobs.AppendTo(nil)})
+	}
 }
 
 // loggedLeases returns how many messages are leased durably.
@@ -79,8 +113,11 @@ func (q *Queue) loggedLeases() int {
 	return q.Jobs.LoggedLeases()
 }
 
-// Write writes the checkpoint to w.
+// Write writes the checkpoint, which must be complete, to w.
 func (f *Frozen) Write(w io.Writer) error {
+	if len(f.rest) > 0 {
+		panic("shardstate: a checkpoint is not complete")
+	}
 	bw := bufio.NewWriterSize(w, 64<<10) // the first error sticks, and Flush returns it
 	flags := byte(0)
 	if f.Clean {

@@ -16,6 +16,8 @@ type Queue struct {
 	Keys    *dedup.Memory  // nil: the queue does not de-duplicate
 	Stream  *stream.Stream // nil unless it is a stream
 	Jobs    *job.Ledger    // nil: no message is leased, and the queue is not used for jobs
+
+	copyTo *Frozen // lacks a copy of the queue; nil: none does
 }
 
 // NewQueue returns an empty queue.

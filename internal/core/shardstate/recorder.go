@@ -270,6 +270,7 @@ func (r *Recorder) Remembered(q *Queue, d *job.Done) {
 
 // ForgetPassed forgets the ids whose time has passed by now, Unix ms.
 func (r *Recorder) ForgetPassed(q *Queue, now int64) {
+	q.changes()
 	q.Jobs.ForgetPassed(now, func(d *job.Done) { r.recordDone(q, &job.Done{ID: d.ID}) })
 }
 
@@ -280,6 +281,7 @@ func (r *Recorder) ForgetAll(q *Queue) {
 			r.recordDone(q, &job.Done{ID: d.ID})
 		}
 	}
+	q.changes()
 	q.Jobs.Clear()
 }
 

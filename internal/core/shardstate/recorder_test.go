@@ -239,6 +239,40 @@ func (w *world) replay(checkpoint []byte, from int) (*Machine, counted) {
 	return m, refs
 }
 
+// written returns a checkpoint.
+func written(t *testing.T, f *Frozen) []byte {
+	t.Helper()
+	for f.Copy() {
+	}
+	var b bytes.Buffer
+	if err := f.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func nobody(*Queue) int { return 0 }
+
+// TestChangesDuringCheckpoint checks that a checkpoint has no changes that came after its start.
+func TestChangesDuringCheckpoint(t *testing.T) {
+	for seed := range uint64(500) {
+		w := newWorld(t, seed)
+		for range 100 {
+			w.step()
+		}
+		w.seal()
+		want, frozen := w.live.Hash(), w.live.Freeze(false, nobody)
+		for range 1 + w.rng.IntN(3) {
+			w.step()
+		}
+		w.seal()
+		m, _ := w.replay(written(t, frozen), len(w.entries))
+		if m.Hash() != want {
+			t.Fatalf("seed %d: the checkpoint has another state", seed)
+		}
+	}
+}
+
 // TestReplay makes random changes through a Recorder. A replay of the entries, complete or after a
 // checkpoint, must give the same state and the same references to bodies.
 func TestReplay(t *testing.T) {
@@ -250,11 +284,7 @@ func TestReplay(t *testing.T) {
 			w.step()
 			if w.rng.IntN(100) == 0 {
 				w.seal()
-				var b bytes.Buffer
-				if err := w.live.Freeze(false, func(*Queue) int { return 0 }).Write(&b); err != nil {
-					t.Fatal(err)
-				}
-				checkpoint, from = b.Bytes(), len(w.entries)
+				checkpoint, from = written(t, w.live.Freeze(false, nobody)), len(w.entries)
 			}
 		}
 		w.seal()

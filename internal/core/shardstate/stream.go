@@ -47,6 +47,7 @@ func (q *Queue) changeStream(r *codec.Reader, gone func(*queue.Item)) error {
 	if r.Err() != nil {
 		return ErrMalformed
 	}
+	q.changes()
 	s := q.makeStream()
 	switch kind {
 	case streamMade:
