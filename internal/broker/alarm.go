@@ -100,6 +100,10 @@ func (b *Broker) setAlarm(reason string, nodes []string) {
 	switch {
 	case have == nil && reason == "", have != nil && have.Reason == reason && slices.Equal(have.Nodes, nodes):
 		return
+	case have != nil && have.Reason == reason:
+		b.alarm.Store(&Alarm{Reason: reason, Nodes: nodes, Cleared: have.Cleared, clear: have.clear})
+		b.log.Warn("alarm: publishers stay blocked, now for other nodes", b.figures(reason, nodes)...)
+		return
 	case have != nil:
 		b.alarm.Store(nil)
 		b.set.Alarmed.Store(false)

@@ -2,6 +2,7 @@ package broker
 
 import (
 	"log/slog"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -121,4 +122,31 @@ func TestAlarmsInTheLog(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestAlarmForOtherNodes checks that publishers stay blocked when other nodes become low on disk.
+func TestAlarmForOtherNodes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := openBroker(t, vfs.NewMem(), nil)
+		defer mustClose(t, b)
+		lowAre := func(names ...string) *Alarm {
+			b.WatchDisks(func() []string { return names })
+			<-time.After(2 * calmRound)
+			synctest.Wait()
+			return b.Alarm()
+		}
+		first, second := lowAre("n2"), lowAre("n3")
+		if first == nil || second == nil || first.Cleared != second.Cleared || !slices.Equal(second.Nodes, []string{"n3"}) {
+			t.Fatalf("%+v, then %+v", first, second)
+		}
+		select {
+		case <-first.Cleared:
+			t.Fatal("publishers were let through")
+		default:
+		}
+		if lowAre() != nil {
+			t.Fatal("the alarm is not over")
+		}
+		<-first.Cleared
+	})
 }
