@@ -33,7 +33,7 @@ var bugs = []bug{
 	{
 		name: "a confirm leaves before a majority has the message",
 		edits: []edit{{
-			"internal/replica/core.go",
+			"internal/replica/appends.go",
 			"c.open[0].index != 0 && c.open[0].index <= c.commit {",
 			"c.open[0].index != 0 && c.open[0].index <= c.log.Last().Index {",
 		}},
@@ -79,7 +79,7 @@ var bugs = []bug{
 	{
 		name: "a follower acknowledges what it has not written",
 		edits: []edit{{
-			"internal/replica/core.go",
+			"internal/replica/appends.go",
 			"\t\tc.out.append(se, func(err error) {\n\t\t\tif last || err != nil {\n\t\t\t\tc.out.later(func(c *core) { c.stable(err) })\n\t\t\t}\n\t\t})\n",
 			"\t\tc.out.append(se, func(error) {})\n\t\tif last {\n\t\t\tc.out.later(func(c *core) { c.stable(nil) })\n\t\t}\n",
 		}},
