@@ -142,12 +142,15 @@ func (m *Manager) EndOwner(owner int64) error {
 // left.
 func (r *round) endOwner(owner int64) (more bool) {
 	for s := range r.m.table.owners[owner] { // a semaphore leaves the map with its last task
-		for _, id := range s.state.Owned(owner) {
+		for _, id := range s.state.Owned(owner, r.m.most-r.transitions) {
 			if r.full() {
-				r.m.table.later(s)
-				return true
+				break
 			}
 			r.transition(s, id, semaphore.EventExpired)
+		}
+		if r.m.table.owners[owner][s] > 0 {
+			r.m.table.later(s)
+			return true
 		}
 		r.settle(s)
 	}

@@ -121,6 +121,8 @@ func TestOwners(t *testing.T) {
 	n.enqueue("one", "d 0") // it no longer has an owner
 	n.same("owned", len(n.m.Owned(7, 0)), 3)
 	n.same("owned, bounded", len(n.m.Owned(7, 2)), 2)
+	n.same("owned in", len(n.m.OwnedIn(7)), 2)
+	n.same("owned in one", n.m.OwnedIn(8), []Ref{{VHost: "/", Key: "one"}})
 	want := hashOf(n.m)
 	n.close()
 	n = open(t, n.fs)

@@ -1,7 +1,9 @@
 package semaphores
 
 import (
+	"cmp"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -53,19 +55,29 @@ func (m *Manager) Owners() (all []int64) {
 	return all
 }
 
+// OwnedIn returns the semaphores, in all virtual hosts, in which an owner has tasks, in no
+// particular order. The references have no task.
+func (m *Manager) OwnedIn(owner int64) (all []Ref) {
+	m.seen(func() {
+		all = nil
+		for s := range m.table.owners[owner] {
+			all = append(all, Ref{VHost: s.vhost.Name, Key: s.key})
+		}
+	})
+	return all
+}
+
 // Ref names a task.
 type Ref struct{ VHost, Key, Task string }
 
 // Owned returns the tasks of an owner in all virtual hosts, at most limit (0: all), in no
 // particular order.
 func (m *Manager) Owned(owner int64, limit int) (all []Ref) {
+	limit = cmp.Or(limit, math.MaxInt)
 	m.seen(func() {
 		all = nil
 		for s := range m.table.owners[owner] {
-			for _, id := range s.state.Owned(owner) {
-				if limit > 0 && len(all) == limit {
-					return
-				}
+			for _, id := range s.state.Owned(owner, limit-len(all)) {
 				all = append(all, Ref{s.vhost.Name, s.key, id})
 			}
 		}

@@ -39,7 +39,7 @@ func (n *node) sound(m *Manager) {
 			ending++
 		}
 		for owner := range s.state.Owners() {
-			owned[fmt.Sprint(owner, " ", id)] = len(s.state.Owned(owner))
+			owned[fmt.Sprint(owner, " ", id)] = len(s.state.Owned(owner, s.state.Len()))
 		}
 	}
 	for _, k := range t.byKey {

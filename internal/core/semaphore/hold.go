@@ -175,9 +175,9 @@ func (s *State) ended(now int64, most int) (found []uint32) {
 	return found
 }
 
-// owned returns the tasks of an owner, in order of arrival.
-func (s *State) owned(owner int64) (tasks []uint32) {
-	for i := s.holds.owners[owner]; i != 0; {
+// owned returns at most this many tasks of an owner, in order of arrival.
+func (s *State) owned(owner int64, most int) (tasks []uint32) {
+	for i := s.holds.owners[owner]; i != 0 && len(tasks) < most; {
 		h := s.holds.slab.at(i - 1)
 		tasks = append(tasks, h.task)
 		i = h.next

@@ -229,7 +229,7 @@ func (d *duel) compare() {
 		d.t.Fatalf("%d and %d tasks, want %d; first end %d, want %d", i, d.state.Len(), len(w.tasks), d.state.NextEnd(), end)
 	}
 	for owner := range int64(4) {
-		if got, want := d.state.Owned(owner), w.owned(owner); owner > 0 && !slices.Equal(got, want) {
+		if got, want := d.state.Owned(owner, d.state.Len()), w.owned(owner); owner > 0 && !slices.Equal(got, want) {
 			d.t.Fatalf("tasks of %d: %v, want %v", owner, got, want)
 		}
 	}

@@ -285,9 +285,10 @@ func (s *State) Ended(now int64, max int) (ids []string) {
 	return ids
 }
 
-// Owned returns the tasks of an owner, in order of arrival.
-func (s *State) Owned(owner int64) (ids []string) {
-	for _, i := range s.owned(owner) {
+// Owned returns at most max tasks of an owner, in order of arrival. If the owner has more, it is
+// undefined which ones. The costs do not depend on how many there are.
+func (s *State) Owned(owner int64, max int) (ids []string) {
+	for _, i := range s.owned(owner, max) {
 		ids = append(ids, s.idOf(s.records.at(i)))
 	}
 	return ids

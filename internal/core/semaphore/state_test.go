@@ -179,13 +179,16 @@ func TestOwners(t *testing.T) {
 	for i, owner := range []int64{7, 8, 7, 0, 7} {
 		s.Put(semaphore.Task{ID: fmt.Sprint(i), Owner: owner, Priority: float64(i)})
 	}
-	if got := fmt.Sprint(s.Owned(7)); got != "[0 2 4]" {
+	if got := fmt.Sprint(s.Owned(7, 9)); got != "[0 2 4]" {
 		t.Errorf("tasks of 7: %s", got)
 	}
 	s.Put(semaphore.Task{ID: "1", Owner: 7})
 	s.Remove("2")
-	if got := fmt.Sprint(s.Owned(7)); got != "[0 1 4]" {
+	if got := fmt.Sprint(s.Owned(7, 9)); got != "[0 1 4]" {
 		t.Errorf("tasks of 7: %s", got)
+	}
+	if got := s.Owned(7, 2); len(got) != 2 {
+		t.Errorf("two tasks of 7: %s", got)
 	}
 	if owners := slices.Sorted(s.Owners()); !slices.Equal(owners, []int64{7}) {
 		t.Errorf("owners %v", owners)

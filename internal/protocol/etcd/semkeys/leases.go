@@ -84,7 +84,10 @@ func (n *Namespace) LeaseEnded(lease int64) { n.leases.end(lease) }
 // MayEndLease checks that a caller may end a lease: all tasks that the lease owns must be in
 // semaphores that the caller may write.
 func (n *Namespace) MayEndLease(who Caller, lease int64) error {
-	for _, ref := range n.owned(lease) {
+	for _, ref := range n.m.OwnedIn(lease) {
+		if ref.VHost != virtual.VHost {
+			continue // it does not belong to etcd leases
+		}
 		if err := may(who, toWrite, ref.Key); err != nil {
 			return err
 		}
