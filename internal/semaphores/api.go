@@ -118,7 +118,7 @@ type Entry struct {
 	Task     string
 	Priority float64 // not NaN, not infinite
 	Lease    int64   // ms; 0: the semaphore's
-	Owner    int64   // the task is removed when its owner ends (Manager.EndOwner); 0: no owner
+	Owner    int64   // the task is removed when its owner ends (Manager.EndOwners); 0: no owner
 }
 
 // Enqueue adds tasks to the semaphore, or changes the priority, lease and owner of existing ones.

@@ -87,7 +87,7 @@ func TestCheckpointAheadOfADeletion(t *testing.T) {
 	var log [][]byte
 	n.spy.heard = func(entry []byte) { log = append(log, bytes.Clone(entry)) }
 	_, write := n.m.Freeze()
-	n.must(n.m.EndOwner(7))
+	n.must(n.m.EndOwners(7))
 	n.enqueue("k", "a 1")
 	n.must(n.m.DoWith(n.s, Group{Tx: n.s.NewTx()}, &Delete{Of: Of{Key: "k"}}))
 	var image bytes.Buffer

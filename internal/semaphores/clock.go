@@ -124,13 +124,17 @@ func (t *table) begin(s *sem, now int64) {
 	}
 }
 
-// EndOwner removes all tasks of an owner, in all virtual hosts, with the event Expired.
-func (m *Manager) EndOwner(owner int64) error {
-	if err := m.ready(); err != nil || owner == 0 {
+// EndOwners removes all tasks of owners, in all virtual hosts, with the event Expired.
+func (m *Manager) EndOwners(owners ...int64) error {
+	if err := m.ready(); err != nil {
 		return err
 	}
-	for more := true; more; {
-		err := m.execute(&request{work: func(r *round) { more = r.endOwner(owner) }})
+	for len(owners) > 0 {
+		err := m.execute(&request{work: func(r *round) {
+			for len(owners) > 0 && !r.endOwner(owners[0]) {
+				owners = owners[1:]
+			}
+		}})
 		if err != nil {
 			return err
 		}

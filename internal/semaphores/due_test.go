@@ -96,7 +96,7 @@ func TestOwnerOfDeletedEnds(t *testing.T) {
 	n.do(&Enqueue{Of: Of{Key: "k"}, Entries: []Entry{{Task: "a", Owner: 7}}})
 	h := n.watch(WatchOptions{})
 	n.must(n.m.DoWith(n.s, Group{Tx: n.s.NewTx()}, &Delete{Of: Of{Key: "k"}}))
-	n.must(n.m.EndOwner(7))
+	n.must(n.m.EndOwners(7))
 	n.same("events", h.events, []string{"k a Deleted 2 gone"})
 	n.same("semaphores", n.m.Stats().Semaphores, 0)
 	n.close()
@@ -140,7 +140,7 @@ func TestOwnerInSteps(t *testing.T) {
 		c.Entries = append(c.Entries, Entry{Task: fmt.Sprint(i), Owner: int64(1 + i%2)})
 	}
 	n.do(c)
-	n.must(n.m.EndOwner(1))
+	n.must(n.m.EndOwners(1))
 	i := n.info("k")
 	n.same("left", fmt.Sprint(i.Acquired, i.Waiting), fmt.Sprint(1, 3*roundTransitions/2-1))
 	n.close()

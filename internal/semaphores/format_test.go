@@ -36,7 +36,7 @@ func samples(t testing.TB) (entries [][]byte, image []byte) {
 	n.create("l", 0, 0)
 	active := 3
 	n.do(&Update{Of: Of{Key: "l"}, Settings: Settings{Active: &active}})
-	n.must(n.m.EndOwner(-7))
+	n.must(n.m.EndOwners(-7))
 	image = n.m.image(t)
 	n.do(&Delete{Of: Of{Key: "k"}})
 	n.close()

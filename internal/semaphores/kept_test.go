@@ -125,7 +125,7 @@ func TestDiskFails(t *testing.T) {
 			n.fails(n.m.Do(n.s, c), failure.ErrLogFailed)
 		}
 		n.fails(<-waits, failure.ErrLogFailed)
-		n.fails(n.m.EndOwner(1), failure.ErrLogFailed)
+		n.fails(n.m.EndOwners(1), failure.ErrLogFailed)
 		if n.end() == nil {
 			t.Error("it ended as if all were well")
 		}

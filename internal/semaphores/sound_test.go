@@ -187,7 +187,7 @@ func (n *node) churn(r *rand.Rand, s *broker.Session) {
 	case 8:
 		c = &Renew{Of: of, Tasks: []string{task(), task()}}
 	case 9:
-		n.must(n.m.EndOwner(r.Int64N(3)))
+		n.must(n.m.EndOwners(r.Int64N(3)))
 		return
 	case 10, 11:
 		<-time.After(time.Duration(r.IntN(2000)) * time.Millisecond) // in the caller's bubble

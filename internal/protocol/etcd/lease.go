@@ -40,6 +40,9 @@ func (l *leaseService) LeaseRevoke(ctx context.Context, r *pb.LeaseRevokeRequest
 		return nil, err
 	}
 	resp, err := l.srv.keys.LeaseRevoke(ctx, r)
+	if err == nil {
+		l.srv.virtual.awaitLeaseEnd(r.ID)
+	}
 	return completed(l.srv, resp, err)
 }
 

@@ -24,10 +24,11 @@ const virtualCloseWait = 10 * time.Second
 // (errors.go). The headers of their results are complete.
 type virtualKeys struct {
 	*virtual.Base
-	srv      *Server
-	queues   *queues.Namespace
-	families []family
-	txns     virtual.Txns
+	srv        *Server
+	queues     *queues.Namespace
+	semaphores *semkeys.Namespace // nil: none are served
+	families   []family
+	txns       virtual.Txns
 }
 
 func newVirtualKeys(s *Server) *virtualKeys {
@@ -49,9 +50,9 @@ func newVirtualKeys(s *Server) *virtualKeys {
 	s.keys.OnLeaseGone(q.LeaseEnded)
 	n := &virtualKeys{Base: base, srv: s, queues: q, families: []family{q}}
 	if s.o.Semaphores != nil {
-		sem := semkeys.New(base, s.o.Semaphores, s.log)
-		s.keys.OnLeaseGone(sem.LeaseEnded)
-		n.families = append(n.families, sem)
+		n.semaphores = semkeys.New(base, s.o.Semaphores, s.log)
+		s.keys.OnLeaseGone(n.semaphores.LeaseEnded)
+		n.families = append(n.families, n.semaphores)
 	}
 	n.txns = virtual.Txns{Base: base, Semaphores: s.o.Semaphores}
 	for _, f := range n.families {
@@ -94,6 +95,14 @@ func (n *virtualKeys) mayEndLease(who *identity, lease int64) error {
 		}
 	}
 	return nil
+}
+
+// awaitLeaseEnd returns when the tasks that a revoked lease owned are removed. It does not wait for
+// consumers of queues: what they held goes to others.
+func (n *virtualKeys) awaitLeaseEnd(lease int64) {
+	if n.semaphores != nil {
+		n.semaphores.AwaitLeaseEnd(lease)
+	}
 }
 
 // leaseKeys returns the virtual keys of a lease that the caller may see.

@@ -11,7 +11,7 @@ import (
 	"fiveways.dev/fiveways/internal/semaphores"
 )
 
-// leases removes the tasks of ended leases, one lease after the other.
+// leases removes the tasks of ended leases: of those that end meanwhile, all at once.
 type leases struct {
 	n    *Namespace
 	log  *slog.Logger
@@ -20,11 +20,14 @@ type leases struct {
 
 	mu      sync.Mutex
 	ended   []int64
+	ending  map[int64]int // how often each lease has ended whose tasks are not removed yet
+	removed sync.Cond     // ending has become smaller, or stopped is set
 	stopped bool
 }
 
 func (l *leases) init(n *Namespace, log *slog.Logger) {
 	l.n, l.log, l.wake, l.done = n, log, make(chan struct{}, 1), make(chan struct{})
+	l.ending, l.removed.L = map[int64]int{}, &l.mu
 	for _, owner := range n.m.Owners() {
 		if !n.LeaseExists(owner) {
 			l.end(owner)
@@ -37,6 +40,7 @@ func (l *leases) init(n *Namespace, log *slog.Logger) {
 func (l *leases) end(lease int64) {
 	l.mu.Lock()
 	l.ended = append(l.ended, lease)
+	l.ending[lease]++
 	l.mu.Unlock()
 	l.poke()
 }
@@ -58,17 +62,38 @@ func (l *leases) run() {
 		if stopped {
 			return // the next start finds the ended leases
 		}
-		for _, lease := range ended {
-			if err := l.n.m.EndOwner(lease); err != nil {
-				l.log.Error("etcd: the tasks of an ended lease could not be removed", "lease", lease, "err", err)
-			}
+		if err := l.n.m.EndOwners(ended...); err != nil {
+			l.log.Error("etcd: the tasks of ended leases could not be removed", "leases", ended, "err", err)
 		}
+		l.settle(ended)
+	}
+}
+
+// settle notes that the tasks of ended leases are removed.
+func (l *leases) settle(ended []int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, lease := range ended {
+		if l.ending[lease]--; l.ending[lease] == 0 {
+			delete(l.ending, lease)
+		}
+	}
+	l.removed.Broadcast()
+}
+
+// await returns when the tasks of a lease that has ended are removed.
+func (l *leases) await(lease int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for l.ending[lease] > 0 && !l.stopped {
+		l.removed.Wait()
 	}
 }
 
 func (l *leases) close(ctx context.Context) {
 	l.mu.Lock()
 	l.stopped = true
+	l.removed.Broadcast()
 	l.mu.Unlock()
 	l.poke()
 	select {
@@ -80,6 +105,9 @@ func (l *leases) close(ctx context.Context) {
 // LeaseEnded is called when a lease was revoked or has expired. It does not wait for the
 // consequences.
 func (n *Namespace) LeaseEnded(lease int64) { n.leases.end(lease) }
+
+// AwaitLeaseEnd returns when the tasks of a lease that has ended are removed.
+func (n *Namespace) AwaitLeaseEnd(lease int64) { n.leases.await(lease) }
 
 // MayEndLease checks that a caller may end a lease: all tasks that the lease owns must be in
 // semaphores that the caller may write.

@@ -115,3 +115,21 @@ func TestLeaseOfOtherVHost(t *testing.T) {
 	}
 	must(t, w.n.MayEndLease(w.user("nobody", "", "", ""), 1))
 }
+
+// TestLeaseWithAnEarlierID checks that the end of a lease does not remove the tasks of a later
+// lease with its ID, and that a revoke can wait for the removal.
+func TestLeaseWithAnEarlierID(t *testing.T) {
+	w := newWorld(t)
+	w.leases.set(1, true)
+	w.put("/semaphore/a", "")
+	for range 100 {
+		w.putLeased("/semaphore/a/old", 1)
+		w.n.LeaseEnded(1)
+		w.putLeased("/semaphore/a/new", 1) // it was granted again
+		w.n.AwaitLeaseEnd(1)
+		same(t, w.all("/semaphore/a/"), "/semaphore/a/new=ACQUIRED 1")
+		w.n.LeaseEnded(1)
+		w.n.AwaitLeaseEnd(1)
+		same(t, w.all("/semaphore/a/"))
+	}
+}

@@ -40,5 +40,6 @@ func (n *Namespace) CheckPut(who Caller, r *pb.PutRequest) error {
 	case r.Lease != 0 && !n.LeaseExists(r.Lease):
 		return rpctypes.ErrGRPCLeaseNotFound
 	}
+	n.leases.await(r.Lease) // a new lease with the ID of one that ended must keep its tasks
 	return n.Admit()
 }
