@@ -82,7 +82,7 @@ func (k *kvService) Txn(ctx context.Context, r *pb.TxnRequest) (*pb.TxnResponse,
 	if err != nil {
 		return nil, err
 	}
-	if puts(r) {
+	if puts(s.virtual.ordinaryPart(r)) { // of virtual keys only their families know what needs room
 		if err := s.room(); err != nil {
 			return nil, err
 		}

@@ -31,7 +31,7 @@ func TestDiskShort(t *testing.T) {
 	_, put := c.Put(t.Context(), "a", "1")
 	_, grant := leases.LeaseGrant(t.Context(), &pb.LeaseGrantRequest{TTL: 60})
 	for name, err := range map[string]error{
-		"put": put, "grant": rpctypes.Error(grant), "txn": txn(putOp("a")), "txn inside": txn(txnOp(nil, ops(putOp("a")))),
+		"put": put, "grant": rpctypes.Error(grant), "txn": txn(putOp("a")), "txn of a message": txn(putOp("/q/a/p/1")), "txn inside": txn(txnOp(nil, ops(putOp("a")))),
 	} {
 		if err != rpctypes.ErrNoSpace {
 			t.Errorf("%s: %v, want %v", name, err, rpctypes.ErrNoSpace)

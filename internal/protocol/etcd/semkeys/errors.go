@@ -37,6 +37,7 @@ func toStatus(err error) error {
 var statuses = []virtual.Row{
 	{Err: semaphores.ErrNotFound, Status: errNotFound},
 	{Err: semaphores.ErrNoTask, Status: rpctypes.ErrGRPCKeyNotFound},
+	{Err: semaphores.ErrDiskFull, Status: rpctypes.ErrGRPCNoSpace},
 }
 
 // worded maps the errors that have the same text in all protocols.
@@ -49,7 +50,6 @@ var worded = []struct {
 	{semaphores.ErrNotEmpty, codes.FailedPrecondition},
 	{semaphores.ErrDeleted, codes.Aborted},
 	{semaphores.ErrTooMany, codes.ResourceExhausted},
-	{semaphores.ErrDiskFull, codes.ResourceExhausted},
 }
 
 func refusal(code codes.Code, why string) error { return status.Error(code, "etcdserver: "+why) }

@@ -55,11 +55,16 @@ func newWorld(t *testing.T) *world {
 	return openWorld(t, vfs.NewMem(), &leaseSet{there: map[int64]bool{}})
 }
 
-func openWorld(t *testing.T, fs vfs.FS, leases *leaseSet) *world {
+func openWorld(t *testing.T, fs vfs.FS, leases *leaseSet, change ...func(*broker.Options)) *world {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
 	m := semaphores.New(semaphores.Options{Logger: log})
-	b := enginetest.Open(t, fs, func(o *broker.Options) { o.StateMachines = protocoltest.Machines(m, nil) })
+	b := enginetest.Open(t, fs, func(o *broker.Options) {
+		o.StateMachines = protocoltest.Machines(m, nil)
+		for _, f := range change {
+			f(o)
+		}
+	})
 	must(t, m.Start(b))
 	w := &world{t: t, b: b, m: m, leases: leases}
 	w.n = New(virtual.NewBase(b, virtual.Options{LeaseExists: leases.exists}), m, log)
