@@ -2,6 +2,7 @@ package queues
 
 import (
 	"testing"
+	"time"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"google.golang.org/grpc/codes"
@@ -149,6 +150,23 @@ func TestStartRevision(t *testing.T) {
 	w.put("/q/a/p/4", "v")
 	for _, x := range []*watcher{x, again, later} {
 		same(t, x.next(1), "/q/a/c/w/"+i(4)+"/4=v")
+	}
+}
+
+// A client may resume a watch at a node whose time is behind that of the node that served it
+// before. It gets all messages, and their revisions grow.
+func TestStartRevisionOfAFasterClock(t *testing.T) {
+	w := newWorld(t, nil)
+	kept := w.watch("/q/a/c/w")
+	w.put("/q/a/p/1", "v")
+	kept.next(1)
+	from := time.Now().Add(time.Hour).UnixMicro()
+	later, err := w.watchWith(w.who, &pb.WatchCreateRequest{Key: []byte("/q/a/c/w"), StartRevision: from})
+	must(t, err)
+	w.put("/q/a/p/2", "v")
+	events := later.events(2)
+	if first, second := events[0].Kv, events[1].Kv; string(first.Value) != "v" || second.ModRevision < from {
+		t.Errorf("%v and %v from %d on", first, second, from)
 	}
 }
 

@@ -154,8 +154,8 @@ func (f *feed) enter(w *Watch) (since int64) {
 
 // catchUp passes the kept events from the start revision on to a watch.
 func (f *feed) catchUp(w *Watch) {
-	if w.from < f.floor {
-		w.end(&virtual.Compacted{Revision: f.floor})
+	if w.from < f.floor || f.n.Clock.Reach(w.from) {
+		w.end(&virtual.Compacted{Revision: max(f.floor, w.from)})
 		return
 	}
 	for i := range f.latest {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"time"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/mvccpb"
@@ -108,6 +109,23 @@ func TestWatchOfTheDistantPast(t *testing.T) {
 	var c *virtual.Compacted
 	if err := slow.end(); !errors.As(err, &c) {
 		t.Errorf("a watch that is far behind ended with %v", err)
+	}
+}
+
+// A start revision that the clock has not reached is of a node whose time was ahead: what happened
+// since then is not known. The revisions grow nevertheless.
+func TestWatchFromAFasterClock(t *testing.T) {
+	w := newWorld(t)
+	w.put("/semaphore/s", "")
+	from := &pb.WatchCreateRequest{Key: []byte("/semaphore/s/t"), StartRevision: time.Now().Add(time.Hour).UnixMicro()}
+	var lost *virtual.Compacted
+	if err := w.watch(from).end(); !errors.As(err, &lost) || lost.Revision != from.StartRevision {
+		t.Fatalf("it ended with %v", err)
+	}
+	x := w.watch(from)
+	w.put("/semaphore/s/t", "1")
+	if e := x.events(1)[0]; e.Kv.ModRevision < from.StartRevision {
+		t.Errorf("%v from revision %d on", e, from.StartRevision)
 	}
 }
 
