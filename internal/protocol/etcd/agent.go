@@ -113,10 +113,13 @@ func (a *agent) operate() (*broker.Session, error) {
 	if a.closed {
 		return nil, failure.ErrClosed
 	}
-	if a.operator == nil {
+	if a.operator == nil || !a.srv.broker.HasVHost(a.operator.VHostID()) {
 		s, err := a.srv.broker.Operate(rootVHost)
 		if err != nil {
 			return nil, err
+		}
+		if a.operator != nil { // its virtual host was deleted, and created again
+			a.operator.Close()
 		}
 		s.User = grants.Root
 		a.operator = s

@@ -6,6 +6,7 @@ import (
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 
 	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/core/catalog"
 	"fiveways.dev/fiveways/internal/protocol/etcd/virtual"
 	"fiveways.dev/fiveways/internal/semaphores"
 )
@@ -34,10 +35,11 @@ type feed struct {
 
 	mu       sync.Mutex
 	on       bool
-	floor    int64        // all events from this revision on are kept
-	last     int64        // revision of the latest event
-	latest   []*happening // a ring buffer once it is full
-	oldest   int          // index of the oldest event in latest
+	vhost    catalog.VHostID // whose events it collects
+	floor    int64           // all events from this revision on are kept
+	last     int64           // revision of the latest event
+	latest   []*happening    // a ring buffer once it is full
+	oldest   int             // index of the oldest event in latest
 	exact    map[path]watches
 	ranges   map[string]watches // watches of tasks of one semaphore
 	spanning watches            // watches of several semaphores
@@ -50,13 +52,10 @@ func (f *feed) init(n *Namespace) {
 	f.n, f.exact, f.ranges, f.spanning = n, map[path]watches{}, map[string]watches{}, watches{}
 }
 
-// open starts collecting events, if it has not started yet. Every event after open returns gets a
-// revision.
+// open starts collecting events, if it has not started yet or has collected those of a virtual host
+// that was deleted. Every event after open returns gets a revision.
 func (f *feed) open() error {
-	f.mu.Lock()
-	on := f.on
-	f.mu.Unlock()
-	if on {
+	if f.current() {
 		return nil
 	}
 	f.opening.Lock()
@@ -64,9 +63,10 @@ func (f *feed) open() error {
 	switch {
 	case f.closed:
 		return rpctypes.ErrGRPCStopped
-	case f.stop != nil:
+	case f.current():
 		return nil
 	}
+	f.end()
 	s, err := f.n.Broker.Operate(virtual.VHost)
 	if err != nil {
 		return err
@@ -78,19 +78,34 @@ func (f *feed) open() error {
 	}
 	f.session = s
 	f.mu.Lock()
-	f.on, f.floor = true, f.n.Clock.Next()
-	f.last = f.floor
-	f.mu.Unlock()
+	defer f.mu.Unlock()
+	f.on, f.vhost, f.floor = true, s.VHostID(), f.n.Clock.Next()
+	f.last, f.latest, f.oldest = f.floor, nil, 0
 	return nil
 }
 
-// close stops collecting events.
+// current reports whether the feed collects the events of the virtual host that exists now.
+func (f *feed) current() bool {
+	f.mu.Lock()
+	on, vhost := f.on, f.vhost
+	f.mu.Unlock()
+	return on && f.n.Broker.HasVHost(vhost)
+}
+
+// close stops collecting events for good.
 func (f *feed) close() {
 	f.opening.Lock()
 	defer f.opening.Unlock()
-	if f.closed = true; f.stop != nil {
+	f.closed = true
+	f.end()
+}
+
+// end stops collecting events. The caller holds opening.
+func (f *feed) end() {
+	if f.stop != nil {
 		f.stop()
 		f.session.Close()
+		f.stop = nil
 	}
 }
 

@@ -59,11 +59,17 @@ func NewBase(b *broker.Broker, o Options) *Base {
 
 // Operator lends a session with all permissions for one call. The caller returns it with Back.
 func (b *Base) Operator() (*broker.Session, error) {
-	if s, ok := b.sessions.Get().(*broker.Session); ok {
-		return s, nil
+	for {
+		s, ok := b.sessions.Get().(*broker.Session)
+		switch {
+		case !ok:
+			s, err := b.Broker.Operate(VHost)
+			return s, ToStatus(err, nil)
+		case b.Broker.HasVHost(s.VHostID()):
+			return s, nil
+		}
+		s.Close() // its virtual host was deleted; another one may have the name now
 	}
-	s, err := b.Broker.Operate(VHost)
-	return s, ToStatus(err, nil)
 }
 
 // Back returns a borrowed session.
