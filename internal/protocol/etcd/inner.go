@@ -37,7 +37,8 @@ func (i *inside) client(ctx context.Context) *clientv3.Client {
 }
 
 // through makes a call of a service that works through a client, with a client of its own. The call
-// ends when the server drains, since some calls wait for others without limit.
+// ends when the server drains or its user is deleted, since some calls wait for others without
+// limit.
 func through[S, Q, R any](
 	i *inside, ctx context.Context, r Q, serve func(*clientv3.Client) S, call func(S, context.Context, Q) (R, error),
 ) (R, error) {
@@ -46,9 +47,14 @@ func through[S, Q, R any](
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(i.draining, cancel)()
+	defer whileSeated(ctx, cancel)()
 	resp, err := call(serve(c), ctx, r)
-	if err != nil && i.draining.Err() != nil {
-		return resp, rpctypes.ErrGRPCStopped
+	switch over := unseated(ctx); {
+	case err == nil:
+	case i.draining.Err() != nil:
+		err = rpctypes.ErrGRPCStopped
+	case over != nil:
+		err = over
 	}
 	return resp, err
 }

@@ -12,6 +12,7 @@ import (
 	epb "go.etcd.io/etcd/server/v3/etcdserver/api/v3election/v3electionpb"
 	lpb "go.etcd.io/etcd/server/v3/etcdserver/api/v3lock/v3lockpb"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 )
 
@@ -110,6 +111,35 @@ func TestLockOfAClientThatIsGone(t *testing.T) {
 		t.Error("the lock is had")
 	}
 	if e := (<-changes).Events[0]; e.Type != clientv3.EventTypeDelete {
+		t.Errorf("%v", e)
+	}
+}
+
+// A user that is deleted no longer waits for a lock, and leaves no key behind.
+func TestLockOfADeletedUser(t *testing.T) {
+	n := controlled(t)
+	root, other := dialAs(t, n.addr, "root", "root"), plain(t, n.addr) // which does not log in again
+	ctx := metadata.AppendToOutgoingContext(t.Context(), "token", (&rig{n.Server, t}).login("both", "p"))
+	if _, err := lpb.NewLockClient(root.ActiveConnection()).Lock(t.Context(), &lpb.LockRequest{Name: []byte("a")}); err != nil {
+		t.Fatal(err)
+	}
+	changes := root.Watch(t.Context(), "a/", clientv3.WithPrefix(), clientv3.WithCreatedNotify())
+	<-changes
+	over := make(chan error)
+	go func() {
+		_, err := lpb.NewLockClient(other).Lock(ctx, &lpb.LockRequest{Name: []byte("a")})
+		over <- err
+	}()
+	if e := nextEvents(t, changes)[0]; !e.IsCreate() {
+		t.Fatalf("%v", e)
+	}
+	if err := n.broker.DeleteUser("both"); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-over; status.Code(err) != codes.Unauthenticated {
+		t.Errorf("%v", err)
+	}
+	if e := nextEvents(t, changes)[0]; e.Type != clientv3.EventTypeDelete {
 		t.Errorf("%v", e)
 	}
 }
