@@ -52,13 +52,6 @@ func (ch *channel) publish(body []byte) error {
 	if len(exchange) == 0 && string(key) == semaphoreQueue && c.srv.o.Semaphores != nil {
 		return ch.request(peek)
 	}
-	if len(exchange) == 0 && isReplyKey(key) {
-		if err := c.session.MayPublish(exchange); err != nil {
-			return err
-		}
-		ch.publishReply(key, props, body)
-		return nil
-	}
 	var extra extraKeys
 	var marked marks
 	if len(peek.Headers) > 0 {
@@ -66,7 +59,8 @@ func (ch *channel) publish(body []byte) error {
 			extra = readExtraKeys(peek.Headers)
 		}
 	}
-	targets, err := c.session.Route(exchange, key, peek, extra.keys)
+	direct := len(exchange) == 0 && isReplyKey(key)
+	targets, err := c.route(direct, exchange, key, peek, extra.keys)
 	if err != nil {
 		return err
 	}
@@ -106,6 +100,10 @@ func (ch *channel) publish(body []byte) error {
 		}
 		env = nil
 	}
+	if direct {
+		ch.publishReply(key, props, body)
+		return nil
+	}
 	late := ch.tx != nil && (len(exchange) == 0 || !targets.Empty()) // its queues are found at the commit
 	tapped := c.session.Tapped()
 	if env == nil && (ct.mandatory || late || tapped || !targets.Empty()) {
@@ -137,6 +135,14 @@ func (ch *channel) publish(body []byte) error {
 	c.awaitTurn(p)
 	c.session.Publish(p)
 	return nil
+}
+
+// route finds the queues of a message. A direct reply has none; only the permission is checked.
+func (c *conn) route(direct bool, exchange, key []byte, peek *message.Peek, also [][]byte) (shard.Targets, error) {
+	if direct {
+		return shard.Targets{}, c.session.MayPublish(exchange)
+	}
+	return c.session.Route(exchange, key, peek, also)
 }
 
 // checkUserID refuses a message whose user-id is another user.

@@ -55,7 +55,6 @@ func (ch *channel) hasReplyName(name string) bool {
 
 // publishReply delivers a direct reply. It counts as routed, with or without a receiver.
 func (ch *channel) publishReply(key, props, body []byte) {
-	ch.counts.Published++
 	if s := ch.c.session; s.Tapped() {
 		s.TapPublish(int(ch.id), ch.c.envelope(nil, key, props, body), nil, shard.Targets{})
 	}
