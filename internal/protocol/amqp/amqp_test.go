@@ -391,6 +391,21 @@ func TestTx(t *testing.T) {
 	}
 }
 
+// TestTxOfReturns checks that messages which the commit will return count towards the size of the
+// transaction.
+func TestTxOfReturns(t *testing.T) {
+	n := startNode(t, Options{MaxMessageSize: 100}, broker.Options{})
+	c := n.login()
+	c.open(1)
+	c.call(1, &amqpwire.TxSelect{}, &amqpwire.TxSelectOk{})
+	for range maxTxMessages {
+		c.publish(1, "amq.direct", "nowhere", true, message.Properties{}, strings.Repeat("m", 100))
+	}
+	if got := c.channelClosed(1); got != "406 PRECONDITION_FAILED - the transaction holds more than 400 bytes" {
+		t.Error(got)
+	}
+}
+
 // TestTxLeftOpen closes the channel of an open transaction, which discards its acks.
 func TestTxLeftOpen(t *testing.T) {
 	n := startNode(t, Options{}, broker.Options{})

@@ -113,11 +113,12 @@ func (ch *channel) publish(body []byte) error {
 		c.session.TapPublish(int(ch.id), env, extra.keys, targets)
 	}
 	if targets.Empty() && !late {
-		ch.unroutable(env, peek.Persistent())
-		return nil
+		return ch.unroutable(env, peek.Persistent())
 	}
-	if noQueue {
-		ch.giveBack(env) // although an exchange keeps a copy
+	if noQueue { // although an exchange keeps a copy
+		if err := ch.giveBack(env); err != nil {
+			return err
+		}
 	}
 	p.Targets, p.Env, p.Persistent, p.Priority = targets, env, peek.Persistent(), peek.Priority
 	switch {
@@ -165,25 +166,28 @@ func checkDeliveryMode(peek *message.Peek, props []byte) error {
 // unroutable ends a publish that reaches no queue. The message is returned to the client if it is
 // mandatory. It is confirmed in any case; a persistent one as soon as it is durable that no queue
 // gets it.
-func (ch *channel) unroutable(env message.Envelope, persistent bool) {
+func (ch *channel) unroutable(env message.Envelope, persistent bool) error {
 	if ch.content.mandatory {
 		ch.counts.Returned++
-		ch.giveBack(env)
+		if err := ch.giveBack(env); err != nil {
+			return err
+		}
 	} else {
 		ch.counts.Dropped++
 	}
 	if ch.confirms != nil {
 		ch.confirmNow(!persistent || ch.c.session.AwaitRemovals() == nil)
 	}
+	return nil
 }
 
-// giveBack returns a message to its sender.
-func (ch *channel) giveBack(env message.Envelope) {
+// giveBack returns a message to its sender: in a transaction at the commit.
+func (ch *channel) giveBack(env message.Envelope) error {
 	if ch.tx != nil {
-		ch.tx.posts = append(ch.tx.posts, txPost{Publish: shard.Publish{Env: env}, lost: true})
-		return
+		return ch.tx.add(ch.c.srv, txPost{Publish: shard.Publish{Env: env}, lost: true})
 	}
 	ch.sendReturn(env)
+	return nil
 }
 
 // confirmNow confirms (or, without ok, rejects) a publish that does not go to the engine.

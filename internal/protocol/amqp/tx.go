@@ -60,15 +60,19 @@ func (t *transaction) grow(s *Server, n int64) error {
 	return nil
 }
 
-// txPublish adds a routed message.
-func (ch *channel) txPublish(p *shard.Publish) error {
-	t := ch.tx
-	if err := t.grow(ch.c.srv, int64(len(p.Env))); err != nil {
+// add adds a publish.
+func (t *transaction) add(s *Server, p txPost) error {
+	if err := t.grow(s, int64(len(p.Env))); err != nil {
 		return err
 	}
-	t.posts = append(t.posts, txPost{Publish: *p, mandatory: ch.content.mandatory})
-	t.messages++
+	t.posts = append(t.posts, p)
 	return nil
+}
+
+// txPublish adds a routed message.
+func (ch *channel) txPublish(p *shard.Publish) error {
+	ch.tx.messages++
+	return ch.tx.add(ch.c.srv, txPost{Publish: *p, mandatory: ch.content.mandatory})
 }
 
 // post adds the publishes to tx, and returns those that go back to the client. A queue that was
