@@ -83,7 +83,9 @@ func (r *run) open(from, to *amqp.Connection) (done bool, err error) {
 		return false, fmt.Errorf("shovel: target: %w", err)
 	}
 	r.fromLost, r.toLost = r.from.NotifyClose(make(chan *amqp.Error, 1)), r.to.NotifyClose(make(chan *amqp.Error, 1))
-	r.returned = r.to.NotifyReturn(make(chan amqp.Return, 1))
+	// The library stops reading from the target while there is no room for a return, and drops it
+	// after a while. At most Prefetch messages are in flight.
+	r.returned = r.to.NotifyReturn(make(chan amqp.Return, r.options.Prefetch))
 	return false, r.consume()
 }
 

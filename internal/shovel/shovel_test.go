@@ -183,6 +183,20 @@ func TestKeepsWhatTheTargetDoesNotTake(t *testing.T) {
 	}
 }
 
+// TestManyReturns moves many messages at once to where none of them has a queue: the first return
+// ends the run, and all messages stay.
+func TestManyReturns(t *testing.T) {
+	b := brokertest.Run(t).URL()
+	fill(t, b, "src", 100)
+	p, err := Run(within(t), Options{Source: Source{URI: b, Queue: "src"}, Target: Target{URI: b, Exchange: "amq.direct", Key: "nowhere"}, Once: true})
+	if !errors.Is(err, ErrUnroutable) || p.Moved != 0 {
+		t.Errorf("%+v, %v", p, err)
+	}
+	if left, _ := bodies(t, b, "src"); len(left) != 100 {
+		t.Errorf("%d are left", len(left))
+	}
+}
+
 func TestFirstConnectionFails(t *testing.T) {
 	b := brokertest.Run(t).URL()
 	free := "amqp://" + daemon.FreeAddress(t)
