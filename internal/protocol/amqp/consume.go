@@ -20,7 +20,6 @@ type consumer struct {
 	noAck bool
 
 	timeout time.Duration // as the client asked; 0 none, -1 not given
-	limit   int64         // guarded by output.mu: effective timeout in ticks, 0 if unknown
 
 	c       *shard.Consumer // for the reader goroutine: nil until it runs
 	mailbox string          // for the reader goroutine: of a consumer of direct replies
@@ -165,10 +164,7 @@ func (c *conn) Gather(ds []shard.Delivery) {
 			if now < 0 {
 				now = c.acks.now()
 			}
-			if k.limit == 0 {
-				k.limit = ticks(c.srv.timeoutOf(d.Queue, k.timeout))
-			}
-			ch.push(delivery{tag: ch.tag, handle: d.Handle, queue: d.Queue, consumer: d.Consumer}, now, k.limit)
+			ch.push(delivery{tag: ch.tag, handle: d.Handle, queue: d.Queue, consumer: d.Consumer}, now, c.srv.limitOf(d.Queue, k.timeout))
 		}
 		if o.ended {
 			continue
@@ -252,7 +248,7 @@ func (ch *channel) addGetOk(d *shard.Delivery, left uint32, noAck bool) {
 	defer o.mu.Unlock()
 	ch.tag++
 	if !noAck {
-		ch.push(delivery{tag: ch.tag, handle: d.Handle, queue: d.Queue}, ch.c.acks.now(), ticks(ch.c.srv.timeoutOf(d.Queue, -1)))
+		ch.push(delivery{tag: ch.tag, handle: d.Handle, queue: d.Queue}, ch.c.acks.now(), ch.c.srv.limitOf(d.Queue, -1))
 	}
 	o.addLocked(func(dst []byte) []byte {
 		return amqpwire.AppendGetOk(dst, ch.id, ch.tag, d.Redelivered, left, envelope(d), ch.c.frameMax)

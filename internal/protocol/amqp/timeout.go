@@ -128,12 +128,18 @@ func (ch *channel) push(d delivery, now, limit int64) {
 	}
 }
 
-// limitOf returns the age in ticks at which a delivery is late. The caller holds output.mu.
+// limitOf returns the age in ticks at which a delivery is late. A policy may change it while the
+// delivery is out.
 func (ch *channel) limitOf(d *delivery) int64 {
 	if d.consumer != nil {
-		return d.consumer.Data.(*consumer).limit
+		return ch.c.srv.limitOf(d.queue, d.consumer.Data.(*consumer).timeout)
 	}
-	return ticks(ch.c.srv.timeoutOf(d.queue, -1))
+	return ch.c.srv.limitOf(d.queue, -1)
+}
+
+// limitOf is timeoutOf in ticks.
+func (s *Server) limitOf(q *shard.Queue, asked time.Duration) int64 {
+	return ticks(s.timeoutOf(q, asked))
 }
 
 // endOverdue returns deliveries that have been unsettled for too long, and sets the timer for the

@@ -11,10 +11,13 @@ import (
 
 	"pgregory.net/rapid"
 
+	"fiveways.dev/fiveways/internal/broker"
 	"fiveways.dev/fiveways/internal/broker/enginetest"
 	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/core/catalog"
 	"fiveways.dev/fiveways/internal/core/message"
 	"fiveways.dev/fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/policies"
 	"fiveways.dev/fiveways/internal/protocol/amqp/amqpwire"
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
@@ -32,8 +35,12 @@ func bubble(t *testing.T, o Options) (login func(capabilities ...string) *client
 
 // bubbleUp is bubble without the login.
 func bubbleUp(t *testing.T, o Options) (connect func() *client) {
+	return bubbleOf(t, enginetest.Open(t, vfs.NewMem(), nil), o)
+}
+
+// bubbleOf is bubbleUp with a broker, which ends with the test.
+func bubbleOf(t *testing.T, b *broker.Broker, o Options) (connect func() *client) {
 	o.Log = slog.New(slog.NewTextHandler(io.Discard, nil))
-	b := enginetest.Open(t, vfs.NewMem(), nil)
 	s := New(b, o)
 	var clients []*client
 	t.Cleanup(func() {
@@ -225,6 +232,53 @@ func TestConsumerTimeoutArgument(t *testing.T) {
 			t.Errorf("%v: %v", v, err)
 		}
 	}
+}
+
+// TestConsumerTimeoutByPolicy changes the timeout of a running consumer by a policy: a longer one
+// applies to deliveries that are out, and a shorter one at the latest to later deliveries.
+func TestConsumerTimeoutByPolicy(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := enginetest.Open(t, vfs.NewMem(), func(o *broker.Options) { o.Policies = policies.Engine{} })
+		c := bubbleOf(t, b, Options{ConsumerTimeout: time.Minute})()
+		c.login(takesCancel)
+		policy := func(timeout string) {
+			t.Helper()
+			value := []byte(`{"pattern":"q","definition":{"consumer-timeout":` + timeout + `},"apply-to":"queues","priority":0}`)
+			enginetest.Must(t, b.SetParameter(catalog.Parameter{VHost: "/", Component: "policy", Name: "p", Value: value}))
+		}
+		c.open(1)
+		c.declare(1, amqpwire.QueueDeclare{Queue: "q"})
+		c.consume(1, "q", "c", nil)
+		c.publish(1, "", "q", false, message.Properties{}, "1")
+		c.delivery(1)
+		time.Sleep(30 * time.Second)
+		policy("120000")
+		time.Sleep(89 * time.Second)
+		if info := c.declare(1, amqpwire.QueueDeclare{Queue: "q", Passive: true}); info.MessageCount != 0 || info.ConsumerCount != 1 {
+			t.Fatalf("the longer timeout does not apply: %+v", info)
+		}
+		c.send(1, &amqpwire.BasicAck{DeliveryTag: 1})
+		policy("10000")
+		c.publish(1, "", "q", false, message.Properties{}, "2")
+		c.delivery(1)
+		start := time.Now()
+		expect[*amqpwire.BasicCancel](c, 1)
+		at(t, start, 10*time.Second, "the cancel")
+
+		policy("60000")
+		c.consume(1, "q", "c", nil)
+		c.delivery(1)
+		c.open(2)
+		c.declare(2, amqpwire.QueueDeclare{Queue: "other"})
+		c.consume(2, "other", "c", message.Table{{Name: "x-consumer-timeout", Value: int64(20_000)}})
+		c.publish(2, "", "other", false, message.Properties{}, "3")
+		c.delivery(2)
+		start = time.Now()
+		policy("15000")
+		expect[*amqpwire.BasicCancel](c, 2)
+		expect[*amqpwire.BasicCancel](c, 1) // the broker looks at all deliveries when one is late
+		at(t, start, 20*time.Second, "the cancels")
+	})
 }
 
 // TestTimeoutOfGetAndTx checks that a message from basic.get is returned too, without notice, and

@@ -150,7 +150,9 @@ func (u *unacked) untilLate(now uint32, limit func(*delivery) int64) int64 {
 		if u.shortest-age >= first {
 			break // later deliveries become late no earlier
 		}
-		first = min(first, limit(d)-age)
+		l := limit(d)
+		u.shortest = min(u.shortest, l) // a policy may have lowered it
+		first = min(first, l-age)
 	}
 	return first
 }
