@@ -21,14 +21,14 @@ func (a *api) rabbitmq() {
 	a.Handle(rest.Management, "POST /api/exchanges/{vhost}/{exchange}/publish", a.publishTo)
 	a.Handle(rest.Management, "POST /api/queues/{vhost}/{queue}/get", a.get)
 	a.Delete(rest.Management, "/api/queues/{vhost}/{queue}/contents", func(r *http.Request) error {
-		return a.In(r, rest.Name(r, "vhost"), func(_ context.Context, s *broker.Session) error {
+		return rest.ByChannel(a.In(r, rest.Name(r, "vhost"), func(_ context.Context, s *broker.Session) error {
 			name := rest.Name(r, "queue")
 			if !s.HasQueue(name) {
 				return rest.ErrNotThere
 			}
 			_, err := s.PurgeQueue(name)
 			return asChannel(err)
-		})
+		}))
 	})
 }
 
@@ -94,7 +94,7 @@ func (a *api) publishTo(r *http.Request) (rest.Answer, error) {
 		routed, err = a.publish(ctx, s, &m)
 		return asPublisher(err)
 	})
-	return rest.Answer{Status: http.StatusOK, Body: Routed{routed}}, err
+	return rest.Answer{Status: http.StatusOK, Body: Routed{routed}}, rest.ByChannel(err)
 }
 
 // asChannel is rest.ByChannel with RabbitMQ's word in front of errors for objects that do not
@@ -221,7 +221,7 @@ func (a *api) get(r *http.Request) (rest.Answer, error) {
 		out, err = g.run(ctx, s, rest.Name(r, "queue"))
 		return asChannel(err)
 	})
-	return rest.Answer{Status: http.StatusOK, Body: out}, err
+	return rest.Answer{Status: http.StatusOK, Body: out}, rest.ByChannel(err)
 }
 
 // run gets messages. It requeues messages only after it has got all of them; otherwise it would get
