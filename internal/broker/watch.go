@@ -13,9 +13,16 @@ type Look struct {
 	Version shard.QueueVersion
 }
 
+// Find creates a missing queue if the session may, because only a queue can tell whether anything
+// has happened to it, even if that was undone.
 func (l *Look) Find(f Finder) (*shard.Queue, error) {
-	q, err := f.s.readable(l.Queue)
 	l.Version = shard.QueueVersion{}
+	q, err := f.s.readable(l.Queue)
+	if errors.Is(err, failure.ErrQueueNotFound) && f.s.May(Writing, "queue", l.Queue) == nil {
+		if made, failed := f.s.findOrMake(l.Queue, true); failed == nil {
+			return made, nil
+		}
+	}
 	return q, err
 }
 
@@ -32,23 +39,16 @@ type Unchanged struct {
 	Changed bool
 }
 
-// Find creates a queue that did not exist, so that the condition detects whether another session
-// creates it and publishes to it.
 func (u *Unchanged) Find(f Finder) (*shard.Queue, error) {
 	q, err := f.s.readable(u.Queue)
 	u.Changed = err != nil && u.Since != (shard.QueueVersion{}) // it was deleted
-	if errors.Is(err, failure.ErrQueueNotFound) && !u.Changed && f.s.May(Writing, "queue", u.Queue) == nil {
-		return f.s.findOrMake(u.Queue, true)
-	}
 	return q, err
 }
 
+// Run compares the versions. To a queue that did not exist, nothing may have happened since.
 func (u *Unchanged) Run(at shard.Context) error {
-	if u.Since == (shard.QueueVersion{}) {
-		u.Changed = at.Deliveries().Ready() > 0
-	} else {
-		u.Changed = at.Version() != u.Since
-	}
+	now := at.Version()
+	u.Changed = now != u.Since && (u.Since != (shard.QueueVersion{}) || now.Changes > 0)
 	return nil
 }
 

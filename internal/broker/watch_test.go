@@ -45,6 +45,12 @@ func TestUnchanged(t *testing.T) {
 		{"still not there", "none", func() {}, true},
 		{"made and empty", "new", func() { other.queue("new", nil) }, true},
 		{"made and filled", "newer", func() { other.queue("newer", nil); other.put("", "newer", "x", nil) }, false},
+		{"filled and emptied", "newest", func() {
+			other.do(&pushing{OnQueue: on("newest"), Bodies: values("x"), Create: true}, &popping{OnQueue: on("newest"), Max: 1})
+		}, false},
+		{"filled and cleared", "cleared", func() {
+			other.do(&pushing{OnQueue: on("cleared"), Bodies: values("x"), Create: true}, &Clear{OnQueue: on("cleared")})
+		}, false},
 		{"deleted", "q", func() { other.DeleteQueue("q", false, false) }, false},
 	} {
 		if got := try(tc.queue, tc.change); got != tc.done {
