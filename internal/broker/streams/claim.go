@@ -7,7 +7,7 @@ import (
 )
 
 // GroupClaim gives pending entries to another consumer, which is created if it does not exist and
-// gets something.
+// gets something: as many as fit into a quarter of the memory that the broker may use.
 type GroupClaim struct {
 	OnGroup
 	Consumer string
@@ -35,7 +35,11 @@ func (c *GroupClaim) Run(at shard.Context) error {
 		at.Facts().SetGroup(at.Content(), g.Name, c.Last, g.Read)
 	}
 	k := claiming{at: at, g: g, consumer: c.Consumer}
+	more := true
 	for _, id := range c.IDs {
+		if !more {
+			break
+		}
 		k.before(id)
 		p := g.Pending(id)
 		h, there := at.Content().Stream.Find(id)
@@ -54,7 +58,7 @@ func (c *GroupClaim) Run(at shard.Context) error {
 				given.Count++
 			}
 			k.take(given)
-			c.page.add(id, h)
+			more = c.page.take(at, id, h) || c.JustIDs
 		}
 	}
 	k.flush()
@@ -116,7 +120,7 @@ type GroupSweep struct {
 	Consumer string
 	MinIdle  int64 // ms
 	From     stream.ID
-	Max      int // at most this many, at least 1; at most ten times as many are checked
+	Max      int // at most this many, at least 1, that fit as for GroupClaim; at most ten times as many are checked
 	JustIDs  bool
 
 	Next    stream.ID // where to continue; 0-0: at the end
@@ -136,9 +140,9 @@ func (c *GroupSweep) Run(at shard.Context) error {
 		return err
 	}
 	k := claiming{at: at, g: g, consumer: c.Consumer}
-	looks, left := int64(c.Max)*sweepLooks, c.Max
+	looks, left, more := int64(c.Max)*sweepLooks, c.Max, true
 	g.Ascend(c.From, func(p *stream.Pending) bool {
-		if looks == 0 || left == 0 {
+		if looks == 0 || left == 0 || !more {
 			c.Next = p.ID
 			return false
 		}
@@ -155,7 +159,7 @@ func (c *GroupSweep) Run(at shard.Context) error {
 				given.Count++
 			}
 			k.take(given)
-			c.page.add(p.ID, h)
+			more = c.page.take(at, p.ID, h) || c.JustIDs
 			left--
 		}
 		return true

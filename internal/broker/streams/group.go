@@ -167,7 +167,7 @@ type GroupRead struct {
 	Consumer string
 	History  bool      // deliver the consumer's pending entries again, instead of new ones
 	After    stream.ID // with History: only entries after this id
-	Max      int       // at most this many; 0: all
+	Max      int       // at most this many; 0: all that fit into a quarter of the memory that the broker may use
 	NoAck    bool      // the delivered entries do not become pending
 	Runs     int       // how often the command ran: more than once if it had to wait
 
@@ -200,16 +200,11 @@ func (r *GroupRead) Run(at shard.Context) error {
 func (r *GroupRead) fresh(at shard.Context, g *stream.Group) {
 	last, read := g.Last, g.Read
 	var ids []stream.ID
-	size := int64(0)
 	if next, ok := g.Last.Next(); ok {
 		at.Content().Stream.Ascend(next, func(id stream.ID, h queue.Handle) bool {
 			last, read = at.Content().Stream.Advance(last, read, id)
 			ids = append(ids, id)
-			r.page.add(id, h)
-			if it, status := at.Deliveries().Get(h); status != queue.Gone {
-				size += shard.ShownBytes + int64(it.Size)
-			}
-			return len(ids) != r.Max && size < at.LookBytes()
+			return r.page.take(at, id, h) && len(ids) != r.Max
 		})
 	}
 	if len(ids) == 0 {
@@ -232,11 +227,10 @@ func (r *GroupRead) again(at shard.Context, g *stream.Group) {
 	var list []stream.Pending
 	g.Consumer(r.Consumer).Ascend(next, func(id stream.ID) bool {
 		h, there := at.Content().Stream.Find(id)
-		r.page.add(id, h)
 		if there {
 			list = append(list, stream.Pending{ID: id, Time: at.Now(), Count: g.Pending(id).Count + 1})
 		}
-		return len(r.page.entries) != r.Max
+		return r.page.take(at, id, h) && len(r.page.entries) != r.Max
 	})
 	setPending(at, g, r.Consumer, list)
 	r.page.look(at)

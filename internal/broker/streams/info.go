@@ -3,11 +3,13 @@ package streams
 import (
 	"fiveways.dev/fiveways/internal/broker"
 	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/core/failure"
 	"fiveways.dev/fiveways/internal/core/queue"
 	"fiveways.dev/fiveways/internal/core/stream"
 )
 
-// Info describes a stream.
+// Info describes a stream. Errors: ErrTooLarge if the Entries to show would take more than a
+// quarter of the memory that the broker may use.
 type Info struct {
 	OnStream
 	Groups    bool // with the groups
@@ -54,7 +56,7 @@ type ConsumerInfo struct {
 func (c *Info) Find(f broker.Finder) (*shard.Queue, error) { return c.findStream(f, broker.Reading) }
 
 func (c *Info) Run(at shard.Context) error {
-	c.page, c.Shown, c.GroupInfos = page{}, nil, nil
+	c.page, c.Shown, c.GroupInfos = page{bounded: c.Entries >= 0}, nil, nil
 	s, err := c.stream(at)
 	if s == nil {
 		return err
@@ -63,7 +65,10 @@ func (c *Info) Run(at shard.Context) error {
 	c.FirstID = s.FirstEntry()
 	c.GroupsThere = len(s.Groups())
 	c.show(s)
-	c.page.look(at)
+	if c.page.look(at); c.page.fit > 0 && len(c.page.entries) > 1 {
+		c.page = page{}
+		return at.Queue().Fail(failure.ErrTooLarge)
+	}
 	if c.Groups {
 		for _, name := range s.Groups() {
 			c.GroupInfos = append(c.GroupInfos, c.group(s, s.Group(name), at.Now()))

@@ -36,4 +36,31 @@ func TestLooksAreBounded(t *testing.T) {
 	if len(fresh.Entries) != 3 || len(again.Entries) != 3 || again.Entries[2].Env == nil {
 		t.Errorf("a group gives %d, again %d", len(fresh.Entries), len(again.Entries))
 	}
+
+	var ids []stream.ID
+	pending := &GroupPending{OnGroup: onGroup("s", "g"), List: true, To: stream.MaxID, Max: 10}
+	c.MustDo(&GroupRead{OnGroup: onGroup("s", "g"), Consumer: "c"}, pending)
+	for _, p := range pending.Entries {
+		ids = append(ids, p.ID)
+	}
+	if len(ids) != 4 {
+		t.Fatalf("%d are pending", len(ids))
+	}
+	history := &GroupRead{OnGroup: onGroup("s", "g"), Consumer: "c", History: true}
+	claim := &GroupClaim{OnGroup: onGroup("s", "g"), Consumer: "d", IDs: ids, Time: -1, Count: -1}
+	sweep := &GroupSweep{OnGroup: onGroup("s", "g"), Consumer: "e", Max: 100}
+	names := &GroupSweep{OnGroup: onGroup("s", "g"), Consumer: "e", Max: 100, JustIDs: true}
+	full, head := &Info{OnStream: onStream("s")}, &Info{OnStream: onStream("s"), Entries: -1}
+	enginetest.Must(t, c.Do(history, claim, sweep, names, full, head))
+	if len(history.Entries) != 3 || len(claim.Entries) != 3 || len(sweep.Entries) != 3 || sweep.Next != ids[3] || len(names.Entries) != 4 {
+		t.Errorf("history %d, claim %d, sweep %d and then from %v, without bodies %d",
+			len(history.Entries), len(claim.Entries), len(sweep.Entries), sweep.Next, len(names.Entries))
+	}
+	if !errors.Is(full.Err, failure.ErrTooLarge) || head.Err != nil || len(head.Shown) != 2 {
+		t.Errorf("info in full: %v, else: %v with %d entries", full.Err, head.Err, len(head.Shown))
+	}
+	c.MustDo(pending)
+	if pending.Entries[3].Count != 1 { // what had no room for it is no delivery
+		t.Errorf("the last entry was delivered %d times", pending.Entries[3].Count)
+	}
 }

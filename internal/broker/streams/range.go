@@ -25,7 +25,8 @@ type page struct {
 	handles []queue.Handle // of the entries; 0: no longer exists
 	later   bodies.Later   // by index in entries
 	bounded bool           // bytes that a page may have; the rest is not shown
-	size    int64          // bytes that the entries take
+	size    int64          // bytes that the entries take, as far as they were looked at
+	taken   int64          // bytes that those added by take take
 	fit     int            // how many entries fit; 0: all
 }
 
@@ -34,6 +35,18 @@ func (p *page) add(id stream.ID, h queue.Handle) bool {
 	p.entries = append(p.entries, Entry{ID: id})
 	p.handles = append(p.handles, h)
 	return true
+}
+
+// take adds an entry that a command gives out, and reports whether it may give out another one.
+func (p *page) take(at shard.Context, id stream.ID, h queue.Handle) (more bool) {
+	p.add(id, h)
+	p.taken += shard.ShownBytes
+	if h != 0 {
+		if it, status := at.Deliveries().Get(h); status != queue.Gone {
+			p.taken += int64(it.Size)
+		}
+	}
+	return p.taken < at.LookBytes()
 }
 
 // look finds the messages of the entries on the page. It runs on the shard's goroutine.
