@@ -36,7 +36,7 @@ func (h *hub) add(table map[topic]subscribers, t topic, c *conn, text []byte) {
 		table[t] = subscribers{}
 	}
 	table[t][c] = c.session
-	c.out.push(text)
+	c.out.confirm(text)
 }
 
 func (h *hub) remove(table map[topic]subscribers, t topic, c *conn) {

@@ -441,6 +441,9 @@ func (c *conn) answer(fn func()) {
 // discarded.
 func (c *conn) flush() {
 	if len(c.w.Buf) > 0 && !c.silent() {
+		if c.executing { // this is a part of the answer of EXEC
+			c.out.hold()
+		}
 		c.over = !c.out.write(c.w.Buf) || c.over
 	}
 	if cap(c.w.Buf) > keepOutBytes {

@@ -138,14 +138,18 @@ func exec(c *conn, _ [][]byte) {
 		}
 	}
 	c.executing = true
-	defer func() { c.executing = false }()
 	c.w.Array(len(steps))
 	for i := range steps {
 		c.tell(&steps[i], err)
 		steps[i] = step{}
-		if len(c.w.Buf) >= flushBytes && c.muted == loud && !c.subs.any() { // no push may appear within the answer
+		if len(c.w.Buf) >= flushBytes && c.muted == loud {
 			c.flush()
 		}
+	}
+	c.executing = false
+	if c.out.holds { // what is held follows the answer
+		c.flush()
+		c.out.release()
 	}
 }
 

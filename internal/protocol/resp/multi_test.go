@@ -130,6 +130,21 @@ func TestTransactionIsBounded(t *testing.T) {
 	c.Wants("EXEC", "-EXECABORT Transaction discarded because of previous errors.")
 }
 
+// TestSubscribeInExec checks that messages to a client that subscribes in a transaction do not
+// appear within the answer either.
+func TestSubscribeInExec(t *testing.T) {
+	c := startNode(t, Options{}).Dial()
+	c.Wants("MULTI", "+OK")
+	c.Wants("SUBSCRIBE a", "+QUEUED")
+	c.Wants("PUBLISH a hello", "+QUEUED")
+	c.Wants("SUBSCRIBE b", "+QUEUED")
+	c.Wants("EXEC", `[["subscribe" "a" 1] 1 ["subscribe" "b" 2]]`)
+	if got := c.Reply(); got != `["message" "a" "hello"]` {
+		t.Error(got)
+	}
+	c.Wants("PING", `["pong" ""]`)
+}
+
 func TestWatch(t *testing.T) {
 	n := startNode(t, Options{})
 	c, other := n.Dial(), n.Dial()

@@ -22,6 +22,8 @@ type output struct {
 	wake   sync.Cond // something changed; its lock is mu
 	shared bool      // set by the connection's goroutine, with mu held: there is a writer
 	buf    []byte    // guarded by mu: waits for the writer
+	holds  bool      // like shared: published messages are added to held, not to buf
+	held   []byte    // guarded by mu
 	taken  int       // guarded by mu: bytes that the writer is writing
 	closed bool      // guarded by mu: nothing more may be added
 	failed bool      // guarded by mu: writing has failed for good
@@ -95,17 +97,42 @@ func (o *output) write(b []byte) (ok bool) {
 
 // push adds a published message without waiting. Any goroutine may call it once share has been
 // called. If more than mostUnread bytes would be pending, it disconnects the client.
-func (o *output) push(b []byte) {
+func (o *output) push(b []byte) { o.put(b, true) }
+
+// confirm is push for the confirmation of a subscription, which is an answer: no hold keeps it
+// back.
+func (o *output) confirm(b []byte) { o.put(b, false) }
+
+func (o *output) put(b []byte, held bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	switch {
 	case o.closed || o.failed:
-	case len(o.buf)+o.taken+len(b) > mostUnread:
+	case len(o.buf)+o.taken+len(o.held)+len(b) > mostUnread:
 		o.fail()
 		o.overrun()
+	case held && o.holds:
+		o.held = append(o.held, b...)
 	default:
 		o.add(b)
 	}
+}
+
+// hold keeps published messages back until release, so that they do not appear within an answer.
+// The connection's goroutine calls both.
+func (o *output) hold() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.holds = true
+}
+
+func (o *output) release() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if len(o.held) > 0 && !o.failed {
+		o.add(o.held)
+	}
+	o.holds, o.held = false, nil
 }
 
 func (o *output) add(b []byte) {

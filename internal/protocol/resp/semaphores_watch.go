@@ -119,7 +119,8 @@ func watchTold(w *respwire.Writer, what string, name watchName, count int) {
 func (s *semaphoreWatch) open(text []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.c.out.push(append(text, s.held...))
+	s.c.out.confirm(text)
+	s.c.out.push(s.held)
 	s.opened, s.held = true, nil
 }
 
