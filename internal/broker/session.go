@@ -71,6 +71,9 @@ type SessionOptions struct {
 	Outside bool
 	// Brief is for a session that serves one request: it does not count as a connection.
 	Brief bool
+	// Instead is the session that the client has so far and closes if it gets this one. It does not
+	// count towards the limits of this one.
+	Instead *Session
 	// Done is closed when the client is gone, which ends waits for rates. If it is nil, only
 	// closing the broker ends them.
 	Done <-chan struct{}
@@ -91,7 +94,7 @@ func (b *Broker) NewSession(o SessionOptions) (*Session, error) {
 	}
 	s.client.Window.Init(s.wakeShards)
 	s.batch.Init(b.set, &s.client)
-	if err := b.sessions.enter(s); err != nil {
+	if err := b.sessions.enter(s, o.Instead); err != nil {
 		return nil, err
 	}
 	err := s.MayEnter()

@@ -22,14 +22,14 @@ func newSessions() sessions {
 	return sessions{open: map[*Session]struct{}{}, users: map[string]usage{}, vhosts: map[string]int64{}}
 }
 
-// enter adds a session, and counts it unless it is brief. Errors: ErrVHostConnections,
-// ErrUserConnections.
-func (ss *sessions) enter(s *Session) error {
+// enter adds a session, and counts it unless it is brief. The session that it replaces may be nil.
+// Errors: ErrVHostConnections, ErrUserConnections.
+func (ss *sessions) enter(s, instead *Session) error {
 	perVHost, perUser := s.vhost.Limit(catalog.LimitConnections), s.b.set.Catalog.UserLimit(s.User, catalog.LimitConnections)
 	ss.mu.Lock()
 	defer ss.mu.Unlock()
 	if !s.brief {
-		if err := ss.count(s, perVHost, perUser); err != nil {
+		if err := ss.count(s, instead, perVHost, perUser); err != nil {
 			return err
 		}
 	}
@@ -38,14 +38,23 @@ func (ss *sessions) enter(s *Session) error {
 }
 
 // count counts a session for its virtual host and its user, if their limits allow it. mu is held.
-func (ss *sessions) count(s *Session, perVHost, perUser int64) error {
+func (ss *sessions) count(s, instead *Session, perVHost, perUser int64) error {
 	e := &failure.Error{Kind: "vhost", Name: s.vhost.Name, VHost: s.vhost.Name, User: s.User}
-	if perVHost >= 0 && ss.vhosts[s.vhost.Name] >= perVHost {
+	u := ss.users[s.User]
+	inVHost, ofUser := ss.vhosts[s.vhost.Name], u.sessions
+	if _, ok := ss.open[instead]; ok {
+		if instead.vhost.Name == s.vhost.Name {
+			inVHost--
+		}
+		if instead.User == s.User {
+			ofUser--
+		}
+	}
+	if perVHost >= 0 && inVHost >= perVHost {
 		e.Err, e.Current = failure.ErrVHostConnections, perVHost
 		return e
 	}
-	u := ss.users[s.User]
-	if perUser >= 0 && u.sessions >= perUser {
+	if perUser >= 0 && ofUser >= perUser {
 		e.Err, e.Current = failure.ErrUserConnections, perUser
 		return e
 	}

@@ -53,6 +53,34 @@ func TestLogin(t *testing.T) {
 	}
 }
 
+// TestLoginAtLimit checks that a client whose user has no room for another connection can log in
+// again and select another virtual host: its session gives way to the new one.
+func TestLoginAtLimit(t *testing.T) {
+	n := startNode(t, Options{})
+	n.cheapUser("me")
+	if _, err := n.Broker.PutVHost(catalog.VHostSpec{Name: "shop"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, vhost := range []string{"/", "shop"} {
+		if _, err := n.Broker.SetPermission(catalog.Permission{User: "me", VHost: vhost}); err != nil {
+			t.Fatal(err)
+		}
+		if err := n.Broker.SetVHostLimit(vhost, catalog.LimitConnections, 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := n.Broker.SetUserLimit("me", catalog.LimitConnections, 1); err != nil {
+		t.Fatal(err)
+	}
+	c := n.Dial()
+	for _, command := range []string{"AUTH me secret", "AUTH me secret", "SELECT shop", "SELECT 0"} {
+		c.Wants(command, "+OK")
+	}
+	n.Dial().Wants("AUTH me secret", "-ERR max number of clients of the virtual host reached")
+	c.Wants("SELECT shop", "+OK")
+	n.Dial().Wants("AUTH me secret", "-ERR max number of clients of the user reached")
+}
+
 // TestFailedLogin checks that a client whose login failed has no user and is not guest, and that a
 // client that is logged in keeps its user.
 func TestFailedLogin(t *testing.T) {
