@@ -56,11 +56,16 @@ func (b *bridges) join(by *broker.Session, channel string) {
 		b.open[t] = br
 	}
 	br.subscribers++
-	there := by.HasExchange(channel)
-	if br.queue != "" && there || channel == "" || len(channel) > mostName || !there && by.MayConfigure("exchange", channel) != nil {
+	var err error
+	switch there := by.HasExchange(channel); {
+	case channel == "" || len(channel) > mostName || !there && by.MayConfigure("exchange", channel) != nil:
 		return
+	case there && br.queue != "": // the exchange may have been deleted and declared again
+		err = b.bind(t, br)
+	default:
+		err = b.build(t, br, there)
 	}
-	if err := b.build(t, br, there); err != nil {
+	if err != nil {
 		b.srv.o.Log.Debug("redis: cannot bridge a channel to its exchange", "channel", channel, "vhost", t.vhost, "err", err)
 		b.demolish(t, br)
 	}
@@ -85,13 +90,21 @@ func (b *bridges) build(t topic, br *bridge, there bool) error {
 		return err
 	}
 	b.queues.Store(t, br.queue)
-	for _, key := range []string{"#", t.name} { // everything from a topic exchange; from a direct one, messages with the name as key
-		if err := s.Bind(catalog.BindSpec{Source: t.name, Destination: br.queue, Key: key}); err != nil {
-			return err
-		}
+	if err := b.bind(t, br); err != nil {
+		return err
 	}
 	br.consumer, err = s.Consume(shard.ConsumerSpec{Queue: br.queue, NoAck: true, Data: t})
 	return err
+}
+
+// bind binds the queue of br to the exchange, as far as it is not bound. The caller holds b.mu.
+func (b *bridges) bind(t topic, br *bridge) error {
+	for _, key := range []string{"#", t.name} { // everything from a topic exchange; from a direct one, messages with the name as key
+		if err := b.sessions[t.vhost].Bind(catalog.BindSpec{Source: t.name, Destination: br.queue, Key: key}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // demolish undoes build. The caller holds b.mu.

@@ -75,6 +75,33 @@ func TestBridge(t *testing.T) {
 	}
 }
 
+// TestBridgeToNewExchange checks that an exchange that is deleted and declared again is bridged
+// from the next subscription on, for all subscribers.
+func TestBridgeToNewExchange(t *testing.T) {
+	n := startNode(t, Options{})
+	s, err := n.Broker.Operate("/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	first, second := n.Dial(), n.Dial()
+	first.Wants("SUBSCRIBE news", `["subscribe" "news" 1]`)
+	if err := s.DeleteExchange("news", false); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.DeclareExchange(catalog.ExchangeSpec{Name: "news", Type: "topic", Durable: true}); err != nil {
+		t.Fatal(err)
+	}
+	second.Wants("SUBSCRIBE news", `["subscribe" "news" 1]`)
+	post(t, s, "news", "key", "hello")
+	for _, c := range []*resptest.Client{first, second} {
+		if got := c.Reply(); got != `["message" "news" "hello"]` {
+			t.Error(got)
+		}
+		c.Wants("PING", `["pong" ""]`) // it arrived once
+	}
+}
+
 // TestBridgeComesAndGoes checks that every publish counts exactly the subscribers that get it,
 // while bridges are created and removed.
 func TestBridgeComesAndGoes(t *testing.T) {
