@@ -257,6 +257,23 @@ func TestCancelledSearch(t *testing.T) {
 	}
 }
 
+// TestCancelledTake: a message that take has got when its statement is canceled returns to its
+// queue. The session that took it goes on.
+func TestCancelledTake(t *testing.T) {
+	a, b, end := twoCallers(t)
+	defer end()
+	a.call("create_queue", "q", 1)
+	for _, take := range []string{"take", "take_from_q_by_default"} {
+		iid := a.text("post", "q", "n=>1")
+		a.env.Ctx = &overAfter{Context: t.Context()}
+		if _, err := a.try(take, iid); err != context.Canceled {
+			t.Errorf("%s: %v", take, err)
+		}
+		b.consumes("q", `"n"=>"1"`)
+		a.env.Ctx = t.Context()
+	}
+}
+
 // overAfter is a context that is canceled after a number of checks.
 type overAfter struct {
 	context.Context

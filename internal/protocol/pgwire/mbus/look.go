@@ -256,8 +256,11 @@ func (s *Session) takeOne(env *expr.Env, src source, iid string) (value.Datum, e
 	} else {
 		d, ok, err = loans.AcquireByID(env.Ctx, src.from, src.name, iid, &s.tx)
 	}
-	if env.Ctx.Err() != nil {
-		return nil, env.Ctx.Err()
+	if err := env.Ctx.Err(); err != nil {
+		if ok { // it was lent just before the end of the statement
+			s.letGo([]shard.Delivery{d})
+		}
+		return nil, err
 	}
 	if err != nil || !ok {
 		return nil, s.failed(err)
