@@ -67,6 +67,9 @@ func (c *Lent) Close() error {
 	return c.Conn.Close()
 }
 
+// NetConn returns the connection that is lent.
+func (c *Lent) NetConn() net.Conn { return c.Conn }
+
 // CloseWrite closes the sending side if the connection supports that.
 func (c *Lent) CloseWrite() error { return CloseWrite(c.Conn) }
 

@@ -10,9 +10,9 @@ import (
 )
 
 // isGone reports whether the client has closed the connection, without reading from it. It returns
-// false if it cannot tell, for example because unread data precedes the end.
+// false if it cannot tell.
 func isGone(nc net.Conn) (gone bool) {
-	sc, ok := protocol.Socket(nc).(syscall.Conn)
+	sc, ok := socketOf(nc).(syscall.Conn)
 	if !ok {
 		return false
 	}
@@ -20,10 +20,18 @@ func isGone(nc net.Conn) (gone bool) {
 	if err != nil {
 		return false
 	}
-	err = raw.Control(func(fd uintptr) { // not Read, which would wait for a read in progress
-		var b [1]byte
-		n, _, err := syscall.Recvfrom(int(fd), b[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
-		gone = n == 0 && err == nil || err == syscall.ECONNRESET
-	})
+	err = raw.Control(func(fd uintptr) { gone = isClosed(int(fd)) }) // not Read, which would wait for a read in progress
 	return gone && err == nil
+}
+
+// socketOf returns the socket of a connection, also of one that another node passes on.
+func socketOf(nc net.Conn) net.Conn {
+	for {
+		nc = protocol.Socket(nc)
+		over, ok := nc.(interface{ NetConn() net.Conn })
+		if !ok {
+			return nc
+		}
+		nc = over.NetConn()
+	}
 }

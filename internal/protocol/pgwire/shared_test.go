@@ -1,6 +1,14 @@
 package pgwire
 
-import "testing"
+import (
+	"net"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgproto3"
+
+	"fiveways.dev/fiveways/internal/protocol"
+)
 
 // TestMadeAgain: a psql -c script drops a queue and creates it again.
 func TestMadeAgain(t *testing.T) {
@@ -13,10 +21,45 @@ func TestMadeAgain(t *testing.T) {
 	c.query("rollback", "C ROLLBACK / Z I")
 }
 
-// TestDeadWaiter: messages held by a client are released at once if the client dies while it waits
-// for another message.
+// TestDeadWaiter: messages held by a client are released at once if the client dies, or closes its
+// connection, while it waits for another message. It may be connected through another node.
 func TestDeadWaiter(t *testing.T) {
-	n := startRealNode(t, Options{})
+	for name, leave := range map[string]func(*client){
+		"dies":   func(*client) {},
+		"closes": func(b *client) { b.send(&pgproto3.Terminate{}) },
+	} {
+		t.Run(name, func(t *testing.T) { testDeadWaiter(t, startRealNode(t, Options{}), leave) })
+	}
+	t.Run("through another node", func(t *testing.T) {
+		ln, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := serve(t, Options{}, lending{ln})
+		n.addr = ln.Addr().String()
+		testDeadWaiter(t, n, func(b *client) { b.send(&pgproto3.Terminate{}) })
+	})
+}
+
+// lending is a listener of connections that another node passes on.
+type lending struct{ net.Listener }
+
+func (l lending) Accept() (net.Conn, error) {
+	nc, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return protocol.Lend(nc), nil
+}
+
+// answer sends a query and returns all that comes back.
+func (c *client) answer(text string) string {
+	c.n.t.Helper()
+	c.send(query(text))
+	return c.until("Z")
+}
+
+func testDeadWaiter(t *testing.T, n *node, leave func(*client)) {
 	a, b, c := n.login(), n.login(), n.login()
 	a.query("select mbus4.create_queue('q', 1)", `T create_queue:2278:0 / D "" / C SELECT 1 / Z I`)
 	for _, id := range []string{"q.one", "q.two"} {
@@ -28,6 +71,9 @@ func TestDeadWaiter(t *testing.T) {
 	b.query("begin", "C BEGIN / Z T")
 	b.query("select (mbus4.take('q.two')).iid", took("q.two", "T"))
 	b.send(query("select (mbus4.take('q.one')).iid"))
+	for running := `D "active" / C SELECT 1 / Z I`; !strings.HasSuffix(c.answer("select state from pg_stat_activity where query like '%take(_q.one%' and state = 'active' and pid <> pg_backend_pid()"), running); {
+	}
+	leave(b)
 	b.nc.Close()
 	c.query("select (mbus4.take('q.two')).iid", took("q.two", "I"))
 }
