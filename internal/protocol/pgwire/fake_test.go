@@ -224,7 +224,7 @@ func (f *fake) Fail() {
 	}
 }
 
-func (f *fake) Sync() error {
+func (f *fake) Sync(context.Context) error {
 	late := f.late && !f.failed
 	f.late, f.failed = false, false
 	if late {

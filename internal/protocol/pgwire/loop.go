@@ -97,7 +97,9 @@ func (c *conn) problem(err error) {
 // sync ends the implicit transaction of the preceding messages.
 func (c *conn) sync() {
 	c.skip = false
-	if err := c.session.Sync(); err != nil {
+	err := c.session.Sync(c.running.again())
+	c.running.done()
+	if err != nil {
 		c.problem(err)
 	}
 	c.ready()

@@ -33,6 +33,18 @@ func (r *running) begin(text string) context.Context {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.text, r.since = shown(text), time.Now()
+	return r.resume()
+}
+
+// again returns a context for the end of the transaction of the statement that ran last.
+func (r *running) again() context.Context {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.resume()
+}
+
+// resume returns the context of what runs from now on. The caller holds mu.
+func (r *running) resume() context.Context {
 	if r.ctx == nil || r.ctx.Err() != nil {
 		r.ctx, r.cancel = context.WithCancel(context.Background())
 	}

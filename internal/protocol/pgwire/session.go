@@ -34,7 +34,7 @@ type session interface {
 	Fetch(ctx context.Context, p *sql.Portal, max int, row func([]value.Datum) error) (done bool, tag string, err error)
 	Status() byte
 	Fail()
-	Sync() error
+	Sync(ctx context.Context) error
 	Close()
 }
 

@@ -35,7 +35,7 @@ func (c *conn) runAll(ctx context.Context, text string) error {
 		return err
 	}
 	if len(list) == 0 {
-		if err := c.session.Sync(); err != nil {
+		if err := c.session.Sync(ctx); err != nil {
 			return err
 		}
 		c.out.bare('I')
@@ -43,7 +43,7 @@ func (c *conn) runAll(ctx context.Context, text string) error {
 	for i, p := range list {
 		tag, err := c.runOne(ctx, p)
 		if err == nil && i == len(list)-1 {
-			err = c.session.Sync()
+			err = c.session.Sync(ctx)
 		}
 		if err != nil {
 			return err

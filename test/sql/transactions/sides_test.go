@@ -84,7 +84,7 @@ func (o *ours) send(m message) string {
 	o.out = nil
 	err := o.run(m)
 	if err == nil {
-		err = o.s.Sync()
+		err = o.s.Sync(context.Background())
 	}
 	var e *pgerror.Error
 	if errors.As(err, &e) {
@@ -92,7 +92,7 @@ func (o *ours) send(m message) string {
 	} else if err != nil {
 		o.write("ERROR %v", err)
 	}
-	if err != nil && o.s.Sync() != nil {
+	if err != nil && o.s.Sync(context.Background()) != nil {
 		o.write("a second error")
 	}
 	o.write("%c", o.s.Status())

@@ -55,7 +55,7 @@ func (p *prepared) exec(args ...value.Datum) (n int) {
 		_, _, err = p.s.Fetch(context.Background(), portal, 0, func([]value.Datum) error { n++; return nil })
 	}
 	if err == nil {
-		err = p.s.Sync()
+		err = p.s.Sync(context.Background())
 	}
 	if err != nil {
 		p.b.Fatal(err)

@@ -114,7 +114,7 @@ func (s *session) all(text string) error {
 			return err
 		}
 	}
-	return s.sql.Sync()
+	return s.sql.Sync(context.Background())
 }
 
 func (s *session) one(p *sql.Prepared) error {

@@ -35,7 +35,7 @@ func BenchmarkPrepared(b *testing.B) {
 					_, _, err = c.s.Fetch(context.Background(), o, 0, row)
 				}
 				if err == nil {
-					err = c.s.Sync()
+					err = c.s.Sync(context.Background())
 				}
 				if err != nil {
 					b.Fatal(err)

@@ -2,7 +2,6 @@ package sql
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	pg "github.com/pganalyze/pg_query_go/v6"
@@ -11,6 +10,7 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/query"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/temporal"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
 // cursor is the additional state of a portal created by DECLARE.
@@ -105,15 +105,12 @@ func (p *planner) fetch(n *pg.FetchStmt) *plan {
 }
 
 // holdCursors reads all rows of WITH HOLD cursors before their transaction commits.
-func (s *Session) holdCursors() error {
+func (s *Session) holdCursors(ctx context.Context) error {
 	for _, p := range s.portals {
 		if p.cursor == nil || !p.cursor.hold || p.cursor.kept {
 			continue
 		}
-		if err := p.readAll(); err != nil {
-			if errors.Is(err, context.Canceled) {
-				return pgerror.New(pgerror.QueryCanceled, "canceling statement due to user request")
-			}
+		if err := p.readAll(ctx); err != nil {
 			return err
 		}
 		p.cursor.kept = true
@@ -123,8 +120,8 @@ func (s *Session) holdCursors() error {
 
 // readAll buffers all remaining rows. For a forward-only cursor, the rows already passed are not
 // buffered; gone counts them.
-func (p *Portal) readAll() error {
-	p.env.Ctx = context.Background()
+func (p *Portal) readAll(ctx context.Context) error {
+	p.env.Ctx = ctx
 	if !p.buffer {
 		p.buffer, p.gone = true, p.cursor.at
 	}
@@ -136,8 +133,16 @@ func (p *Portal) readAll() error {
 		if row == nil {
 			return nil
 		}
-		p.rows = append(p.rows, slices.Clone(row))
+		if err := p.keep(slices.Clone(row)); err != nil {
+			return err
+		}
 	}
+}
+
+// keep buffers a row. Errors: 53200.
+func (p *Portal) keep(row []value.Datum) error {
+	p.rows = append(p.rows, row)
+	return p.heap.Keep(row)
 }
 
 func (p *planner) closeCursor(n *pg.ClosePortalStmt) *plan {

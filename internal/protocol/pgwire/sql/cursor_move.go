@@ -7,6 +7,7 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v6"
 
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/value"
 )
 
@@ -20,6 +21,7 @@ type mover struct {
 	c    *cursor
 	move bool // MOVE returns no rows
 	rows [][]value.Datum
+	heap expr.Heap // of rows that only FETCH keeps
 }
 
 // move moves a cursor and returns the rows passed over, and their number.
@@ -137,12 +139,23 @@ func (m *mover) forward(count int64, want bool) (n int64, err error) {
 			break
 		}
 		if n++; want {
-			m.rows = append(m.rows, row)
+			if err := m.add(row); err != nil {
+				return 0, err
+			}
 		}
 	}
 	c.begun = c.begun || n > 0
 	c.at += n
 	return n, nil
+}
+
+// add adds a row to those of a FETCH. Errors: 53200.
+func (m *mover) add(row []value.Datum) error {
+	m.rows = append(m.rows, row)
+	if m.buffer { // the cursor keeps it
+		return nil
+	}
+	return m.heap.Keep(row)
 }
 
 // step returns the row after row number at.
@@ -157,9 +170,9 @@ func (m *mover) step(at int64) ([]value.Datum, error) {
 	}
 	row = slices.Clone(row)
 	if p.buffer {
-		p.rows = append(p.rows, row)
+		err = p.keep(row)
 	}
-	return row, nil
+	return row, err
 }
 
 func onlyForward() error {

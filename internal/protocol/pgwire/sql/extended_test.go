@@ -69,7 +69,7 @@ func TestPortal(t *testing.T) {
 	expect(t, "the rest", fetch(c, o, 2), "5 true SELECT 1")
 	expect(t, "no more", fetch(c, o, 0), " true SELECT 0")
 	expect(t, "work", c.work.log, "[begin]")
-	expect(t, "sync", c.s.Sync(), nil)
+	expect(t, "sync", c.s.Sync(t.Context()), nil)
 	expect(t, "work", c.work.log, "[begin commit]")
 
 	half := mustOpen(t, c, mustPrepare(t, c, "select n from fake.pairs(10)"))
@@ -77,7 +77,7 @@ func TestPortal(t *testing.T) {
 		t.Fatal(err)
 	}
 	expect(t, "one", fetch(c, half, 1), "1 false ")
-	expect(t, "sync", c.s.Sync(), nil)
+	expect(t, "sync", c.s.Sync(t.Context()), nil)
 	_, err := c.s.Portal("half")
 	expect(t, "its transaction is over", code(err), pgerror.InvalidCursor)
 
@@ -85,6 +85,26 @@ func TestPortal(t *testing.T) {
 	expect(t, "returning", fetch(c, inserts, 2), "1,2 false ")
 	expect(t, "all are stored", len(c.fake.relations[2].(*fakeView).rows), 3)
 	expect(t, "returning", fetch(c, inserts, 2), "3 true INSERT 0 3")
+}
+
+// TestHeldCursorEnds: a commit reads the rows of a cursor WITH HOLD. The end of its context, or
+// statement_timeout, ends that.
+func TestHeldCursorEnds(t *testing.T) {
+	const declare = "declare c cursor with hold for select g from generate_series(1, 1000000000000) g where g < 0"
+	c := newClient(false)
+	defer c.s.Close()
+	expect(t, "declare", fetch(c, mustOpen(t, c, mustPrepare(t, c, declare)), 0), " true DECLARE CURSOR")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	expect(t, "sync", c.s.Sync(ctx), "canceling statement due to user request")
+	for _, text := range []string{declare, "begin; " + declare + "; commit"} {
+		c.query("set statement_timeout = 20")
+		c.query(text)
+		if got := c.take(); !strings.Contains(got, "canceling statement due to statement timeout") {
+			t.Errorf("%s: %s", text, got)
+		}
+		c.query("rollback")
+	}
 }
 
 // TestLate: a pipeline is one transaction, and only its last result is the one after the commit. A
@@ -101,14 +121,14 @@ func TestLate(t *testing.T) {
 	}
 	expect(t, "by itself", fetch(c, last("a"), 0), "a after commit true SELECT 1")
 	expect(t, "status", c.s.Status(), byte('I'))
-	expect(t, "sync", c.s.Sync(), nil)
+	expect(t, "sync", c.s.Sync(t.Context()), nil)
 	expect(t, "work", c.work.log, "[begin solve a later commit]")
 
 	c.work.log = nil
 	expect(t, "of a pipeline the first", fetch(c, mustOpen(t, c, solve, "b"), 0), "perhaps true SELECT 1")
 	expect(t, "something else", fetch(c, mustOpen(t, c, mustPrepare(t, c, "select 1")), 0), "1 true SELECT 1")
 	expect(t, "the last", fetch(c, last("c"), 0), "c after commit true SELECT 1")
-	expect(t, "sync", c.s.Sync(), nil)
+	expect(t, "sync", c.s.Sync(t.Context()), nil)
 	expect(t, "work", c.work.log, "[begin solve b solve c later commit]")
 
 	c.work.log = nil
@@ -117,7 +137,7 @@ func TestLate(t *testing.T) {
 	expect(t, "work", c.work.log, "[begin solve b rollback]")
 
 	expect(t, "with a row limit", fetch(c, last("d"), 1), "perhaps false ")
-	expect(t, "sync", c.s.Sync(), nil)
+	expect(t, "sync", c.s.Sync(t.Context()), nil)
 
 	expect(t, "begin", fetch(c, mustOpen(t, c, mustPrepare(t, c, "begin")), 0), " true BEGIN")
 	expect(t, "asks in a block", c.s.AsksLast(mustOpen(t, c, solve, "f")), false)
@@ -126,7 +146,7 @@ func TestLate(t *testing.T) {
 	c.work.fail = pgerror.New(pgerror.ProgramLimitExceeded, "too much")
 	_, _, err := c.s.Fetch(t.Context(), last("e"), 0, func([]value.Datum) error { t.Error("a row is shown"); return nil })
 	expect(t, "a commit that fails", code(err), pgerror.ProgramLimitExceeded)
-	expect(t, "sync", c.s.Sync(), nil)
+	expect(t, "sync", c.s.Sync(t.Context()), nil)
 }
 
 func TestParameterTypes(t *testing.T) {

@@ -266,7 +266,7 @@ func (c *client) query(text string) {
 			return
 		}
 	}
-	if err := c.s.Sync(); err != nil {
+	if err := c.s.Sync(context.Background()); err != nil {
 		c.fail(err)
 	}
 }

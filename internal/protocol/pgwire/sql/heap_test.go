@@ -22,13 +22,16 @@ func TestHeap(t *testing.T) {
 		"select length(array_to_string(string_to_array(repeat(',', 100000000), ','), ''))",
 		"select count(*) from string_to_table(repeat(',', 100000000), ',')",
 		"select rank() over (order by x) from (select " + wide + " x" + rows + ") t",
+		"begin; declare c cursor for select " + wide + rows + "; fetch all from c",
+		"begin; declare c scroll cursor for select " + wide + rows + "; move all from c",
+		"declare c cursor with hold for select " + wide + rows,
 	} {
 		c := newClient(false)
 		c.query(text)
 		if got := c.take(); !strings.Contains(got, "out of memory") && !strings.Contains(got, "too large") && !strings.Contains(got, "array size exceeds") {
 			t.Errorf("%s: %.200s", text, got)
 		}
-		c.query("select 'alive'")
+		c.query("rollback; select 'alive'")
 		if got := c.take(); !strings.Contains(got, "alive") {
 			t.Errorf("after %s: %.200s", text, got)
 		}

@@ -24,7 +24,7 @@ func (s *Session) advanceLate(p *Portal, row func([]value.Datum) error) (tag str
 	if err != nil {
 		return "", err
 	}
-	if err := s.commit(); err != nil {
+	if err := s.commit(p.env.Ctx); err != nil {
 		return "", err
 	}
 	for _, r := range rows {

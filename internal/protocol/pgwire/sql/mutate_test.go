@@ -96,7 +96,7 @@ func runMutation(t *testing.T, c *client, text string, seed uint64) {
 			break
 		}
 	}
-	if err := c.s.Sync(); err != nil {
+	if err := c.s.Sync(context.Background()); err != nil {
 		t.Fatal(fmt.Errorf("%s: %w", text, err))
 	}
 }

@@ -29,7 +29,8 @@ type Portal struct {
 	stop func()
 	// Rows of a command that ran to completion, and those of a scrollable cursor.
 	rows   [][]value.Datum
-	buffer bool // rows has all rows read so far, except the first gone ones
+	heap   expr.Heap // of the rows of a cursor
+	buffer bool      // rows has all rows read so far, except the first gone ones
 	gone   int64
 	pos    int // of the last row returned; 0 before the first
 	cursor *cursor
@@ -86,7 +87,7 @@ func (s *Session) open(p *Prepared, args []value.Datum) (*Portal, error) {
 func (s *Session) Fetch(ctx context.Context, p *Portal, max int, row func([]value.Datum) error) (done bool, tag string, err error) {
 	if p.plan == nil {
 		if p.prepared.simple != notSimple {
-			err = s.Sync()
+			err = s.Sync(ctx)
 		}
 		return true, "", err
 	}
@@ -105,7 +106,7 @@ func (s *Session) Fetch(ctx context.Context, p *Portal, max int, row func([]valu
 		p.ends.Run()
 	}
 	if last := p.prepared.simple == simpleOnly || p.prepared.simple == simpleLast; err == nil && done && (last || s.tx.alone) {
-		err = s.Sync()
+		err = s.Sync(ctx)
 	}
 	if err != nil {
 		return false, "", s.failed(ctx, err)
@@ -121,7 +122,7 @@ func (s *Session) advance(p *Portal, max int, row func([]value.Datum) error) (do
 	switch {
 	case p.plan.transaction != nil:
 		p.done = true
-		tag, err = s.transactionCommand(p.plan.transaction)
+		tag, err = s.transactionCommand(p.env.Ctx, p.plan.transaction)
 		return true, tag, err
 	case p.plan.query != nil:
 		if err := s.beginQuery(p.plan); err != nil {

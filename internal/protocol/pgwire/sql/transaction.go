@@ -1,6 +1,7 @@
 package sql
 
 import (
+	"context"
 	"time"
 
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
@@ -70,9 +71,9 @@ func (s *Session) work() {
 }
 
 // commit ends the transaction, whatever its kind. If it returns an error, the transaction is rolled
-// back.
-func (s *Session) commit() error {
-	if err := s.holdCursors(); err != nil {
+// back. The end of ctx ends the reading of cursors.
+func (s *Session) commit(ctx context.Context) error {
+	if err := s.holdCursors(ctx); err != nil {
 		s.abandon()
 		return err
 	}
@@ -153,10 +154,13 @@ func (s *Session) Status() byte {
 func (s *Session) Fail() { s.fail() }
 
 // Sync ends the implicit transaction of a simple query or of the messages up to a Sync. It commits
-// the transaction, or rolls it back after an error.
-func (s *Session) Sync() error {
-	if s.tx.state == txStatement || s.tx.state == txImplicit {
-		return s.commit()
+// the transaction, or rolls it back after an error. A cancel request cancels ctx.
+func (s *Session) Sync(ctx context.Context) error {
+	if s.tx.state != txStatement && s.tx.state != txImplicit {
+		return nil
+	}
+	if err := s.commit(ctx); err != nil {
+		return s.failed(ctx, err)
 	}
 	return nil
 }

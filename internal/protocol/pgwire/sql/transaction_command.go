@@ -1,6 +1,8 @@
 package sql
 
 import (
+	"context"
+
 	pg "github.com/pganalyze/pg_query_go/v6"
 
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
@@ -9,14 +11,14 @@ import (
 
 // transactionCommand runs BEGIN, COMMIT, SAVEPOINT and similar commands, and returns the command
 // tag.
-func (s *Session) transactionCommand(n *pg.TransactionStmt) (string, error) {
+func (s *Session) transactionCommand(ctx context.Context, n *pg.TransactionStmt) (string, error) {
 	switch n.Kind {
 	case pg.TransactionStmtKind_TRANS_STMT_BEGIN:
 		return "BEGIN", s.begin(n)
 	case pg.TransactionStmtKind_TRANS_STMT_START:
 		return "START TRANSACTION", s.begin(n)
 	case pg.TransactionStmtKind_TRANS_STMT_COMMIT:
-		return s.end(n)
+		return s.end(ctx, n)
 	case pg.TransactionStmtKind_TRANS_STMT_ROLLBACK:
 		return s.rollback(n)
 	case pg.TransactionStmtKind_TRANS_STMT_SAVEPOINT:
@@ -46,7 +48,7 @@ func (s *Session) begin(n *pg.TransactionStmt) error {
 }
 
 // end runs COMMIT.
-func (s *Session) end(n *pg.TransactionStmt) (string, error) {
+func (s *Session) end(ctx context.Context, n *pg.TransactionStmt) (string, error) {
 	old := s.tx
 	switch old.state {
 	case txFailed:
@@ -54,7 +56,7 @@ func (s *Session) end(n *pg.TransactionStmt) (string, error) {
 		s.chain(n.Chain, old)
 		return "ROLLBACK", nil
 	case txBlock:
-		if err := s.commit(); err != nil {
+		if err := s.commit(ctx); err != nil {
 			return "", err
 		}
 		s.chain(n.Chain, old)
@@ -64,7 +66,7 @@ func (s *Session) end(n *pg.TransactionStmt) (string, error) {
 		return "", s.inBlock("COMMIT AND CHAIN")
 	}
 	s.warn(pgerror.NoActiveTransaction, "there is no transaction in progress")
-	return "COMMIT", s.commit()
+	return "COMMIT", s.commit(ctx)
 }
 
 func (s *Session) rollback(n *pg.TransactionStmt) (string, error) {

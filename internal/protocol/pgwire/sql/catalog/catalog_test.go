@@ -94,7 +94,7 @@ const maxShown = 12
 
 func answer(s *sql.Session, text string) string {
 	var out strings.Builder
-	defer s.Sync() //nolint:errcheck // nothing is written
+	defer s.Sync(context.Background()) //nolint:errcheck // nothing is written
 	statements, err := s.Split(text)
 	if err != nil {
 		return showError(err)
