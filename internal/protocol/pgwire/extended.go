@@ -26,6 +26,9 @@ func (c *conn) parse(r *body) error {
 	if err := r.end(); err != nil {
 		return c.fail(err)
 	}
+	if name == "" {
+		c.session.Deallocate("") // also if the new one fails, as in PostgreSQL
+	}
 	p, err := c.session.Prepare(text, types)
 	if err != nil {
 		return err

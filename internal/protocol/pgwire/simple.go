@@ -55,6 +55,7 @@ func (c *conn) runAll(ctx context.Context, text string) error {
 
 // runOne runs a statement to completion. Its rows are sent in text format.
 func (c *conn) runOne(ctx context.Context, p *sql.Prepared) (tag string, err error) {
+	c.session.Release("") // as PostgreSQL does
 	portal, err := c.session.Open(p, nil)
 	if err != nil {
 		return "", err

@@ -147,10 +147,11 @@ func (p *Portal) keep(row []value.Datum) error {
 
 func (p *planner) closeCursor(n *pg.ClosePortalStmt) *plan {
 	s := p.s
-	return &plan{utility: true, command: func(*expr.Env) (query.Result, error) {
+	made := &plan{utility: true}
+	made.command = func(*expr.Env) (query.Result, error) {
 		if n.Portalname == "" {
 			for name, o := range s.portals {
-				if o.cursor != nil {
+				if o.plan != made { // it does not close itself
 					s.Release(name)
 				}
 			}
@@ -161,5 +162,6 @@ func (p *planner) closeCursor(n *pg.ClosePortalStmt) *plan {
 		}
 		s.Release(n.Portalname)
 		return query.Result{Tag: "CLOSE CURSOR"}, nil
-	}}
+	}
+	return made
 }

@@ -43,6 +43,7 @@ type savepoint struct {
 	id     int
 	mark   int // of Work
 	before settings.Snapshot
+	modes  settings.Modes // of the transaction; they return to these, also at RELEASE
 }
 
 func micros(t time.Time) temporal.TimestampTZ {
@@ -135,7 +136,16 @@ func (s *Session) fail() {
 func (s *Session) undoTo(save savepoint) {
 	s.opts.Work.RollbackTo(save.mark)
 	s.vars.Restore(save.before)
+	s.leaveSavepoint(save)
 	s.report()
+}
+
+// leaveSavepoint restores the modes of the transaction that a subtransaction has changed.
+func (s *Session) leaveSavepoint(save savepoint) {
+	if s.tx.ReadOnly != save.modes.ReadOnly {
+		s.opts.Work.Begin(save.modes.ReadOnly)
+	}
+	s.tx.Modes = save.modes
 }
 
 // Status returns the transaction status for ReadyForQuery: I, T or E.

@@ -28,8 +28,14 @@ func (s *Session) transactionCommand(ctx context.Context, n *pg.TransactionStmt)
 	case pg.TransactionStmtKind_TRANS_STMT_ROLLBACK_TO:
 		return "ROLLBACK", s.rollbackTo(n.SavepointName)
 	case pg.TransactionStmtKind_TRANS_STMT_PREPARE:
-		return "", pgerror.New("55000", "prepared transactions are disabled").
-			WithHint("Set max_prepared_transactions to a nonzero value.")
+		return s.prepareTransaction(ctx, n)
+	}
+	command := "COMMIT PREPARED"
+	if n.Kind == pg.TransactionStmtKind_TRANS_STMT_ROLLBACK_PREPARED {
+		command = "ROLLBACK PREPARED"
+	}
+	if err := s.notInBlock(command); err != nil {
+		return "", err
 	}
 	return "", pgerror.New(pgerror.UndefinedObject, `prepared transaction with identifier "%s" does not exist`, n.Gid)
 }
@@ -69,6 +75,22 @@ func (s *Session) end(ctx context.Context, n *pg.TransactionStmt) (string, error
 	return "COMMIT", s.commit(ctx)
 }
 
+// prepareTransaction runs PREPARE TRANSACTION, which ends a transaction block as PostgreSQL does
+// without prepared transactions.
+func (s *Session) prepareTransaction(ctx context.Context, n *pg.TransactionStmt) (string, error) {
+	switch s.tx.state {
+	case txImplicit:
+		s.warn(pgerror.NoActiveTransaction, "there is no transaction in progress")
+		fallthrough
+	case txBlock:
+		s.abandon()
+		return "", pgerror.New("55000", "prepared transactions are disabled").
+			WithHint("Set max_prepared_transactions to a nonzero value.")
+	}
+	_, err := s.end(ctx, n)
+	return "ROLLBACK", err
+}
+
 func (s *Session) rollback(n *pg.TransactionStmt) (string, error) {
 	old := s.tx
 	if old.state == txBlock || old.state == txFailed {
@@ -98,7 +120,7 @@ func (s *Session) setSavepoint(name string) error {
 	}
 	s.work()
 	s.tx.lastSave++
-	s.tx.saves = append(s.tx.saves, savepoint{name, s.tx.lastSave, s.opts.Work.Savepoint(), s.vars.Snapshot()})
+	s.tx.saves = append(s.tx.saves, savepoint{name, s.tx.lastSave, s.opts.Work.Savepoint(), s.vars.Snapshot(), s.tx.Modes})
 	return nil
 }
 
@@ -111,6 +133,7 @@ func (s *Session) releaseSavepoint(name string) error {
 		return err
 	}
 	released := s.tx.saves[i].id
+	s.leaveSavepoint(s.tx.saves[i])
 	s.tx.saves = s.tx.saves[:i]
 	s.adoptPortals(released, s.subtransaction())
 	return nil
@@ -160,6 +183,9 @@ func (s *Session) mode(name, val string) error {
 		s.tx.Level = level
 	case "transaction_read_only":
 		readOnly, _ := settings.ParseBool(val)
+		if !readOnly && s.tx.ReadOnly && len(s.tx.saves) > 0 {
+			return pgerror.New(pgerror.ActiveTransaction, "cannot set transaction read-write mode inside a read-only transaction")
+		}
 		if !readOnly && s.tx.ReadOnly && s.tx.queried {
 			return pgerror.New(pgerror.ActiveTransaction, "transaction read-write mode must be set before any query")
 		}
