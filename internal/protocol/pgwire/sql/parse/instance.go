@@ -21,8 +21,9 @@ const (
 	maxInstanceBytes = 8 << 20
 )
 
-// instance is the parser that all sessions share. A second one would double the memory, and
-// applications send few texts that are not cached.
+// instance is a parser that all sessions share, since applications send few texts that are not
+// cached, and each parser takes memory. Long texts have one of their own, so that no short one
+// waits for them.
 type instance struct {
 	mu sync.Mutex
 	p  *libpgquery.Parser // nil: not created yet, or the last one must not be reused

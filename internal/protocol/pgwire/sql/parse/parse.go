@@ -4,9 +4,13 @@ package parse
 
 import pg "github.com/pganalyze/pg_query_go/v6"
 
+// maxQuickText is the maximum length of a text that the parser for short texts parses, within a
+// few milliseconds. A text of a hundred megabytes takes seconds.
+const maxQuickText = 4 << 10
+
 var (
-	shared instance
-	kept   = newCache(maxKeptBytes)
+	quick, slow instance
+	kept        = newCache(maxKeptBytes)
 )
 
 // Parse parses a text of any number of statements. The tree is shared and must not be changed.
@@ -18,7 +22,11 @@ func Parse(text string) (*pg.ParseResult, error) {
 	if tooHeavy(text) {
 		return nil, tooComplex()
 	}
-	tree, err := shared.parse(text)
+	by := &quick
+	if len(text) > maxQuickText {
+		by = &slow
+	}
+	tree, err := by.parse(text)
 	if err != nil {
 		return nil, err
 	}

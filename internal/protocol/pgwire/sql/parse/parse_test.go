@@ -28,6 +28,22 @@ func TestSyntaxError(t *testing.T) {
 	}
 }
 
+// TestLongTextsHoldUpNone: while a long text is parsed, short ones are, too.
+func TestLongTextsHoldUpNone(t *testing.T) {
+	long := "select '" + strings.Repeat("x", maxQuickText) + "'"
+	quick.mu.Lock()
+	_, err := Parse(long)
+	quick.mu.Unlock()
+	if err != nil {
+		t.Error(err)
+	}
+	slow.mu.Lock()
+	defer slow.mu.Unlock()
+	if _, err := Parse("select 'short'"); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestCache(t *testing.T) {
 	a, err := Parse("select 'cached'")
 	if err != nil {
