@@ -232,49 +232,72 @@ func (v *view) Insert(env *expr.Env, row []value.Datum, _ []bool) ([]value.Datum
 
 // Grant grants a privilege on the view to users.
 func (v *view) Grant(_ *expr.Env, privilege string, users []string) error {
-	return v.regrant(privilege, users, func(have []string, p string) []string {
-		if slices.Contains(have, p) {
-			return have
-		}
-		return append(slices.Clone(have), p)
-	})
+	return v.regrant(privilege, users, true)
 }
 
 // Revoke revokes a privilege on the view from users.
 func (v *view) Revoke(_ *expr.Env, privilege string, users []string) error {
-	return v.regrant(privilege, users, func(have []string, p string) []string {
-		return slices.DeleteFunc(slices.Clone(have), func(h string) bool { return h == p })
-	})
+	return v.regrant(privilege, users, false)
 }
 
-func (v *view) regrant(privilege string, users []string, change func(have []string, privilege string) []string) error {
-	if v.s.user != v.def.Owner && !v.s.Superuser() {
+// grant is a privilege of a user on a view.
+type grant struct{ who, privilege string }
+
+func (v *view) regrant(privilege string, users []string, give bool) error {
+	s := v.s
+	if s.user != v.def.Owner && !s.Superuser() {
 		return pgerror.New(pgerror.InsufficientPrivilege, "permission denied for view %s", v.Name())
 	}
-	changed := *v.def
-	changed.Grants = maps.Clone(v.def.Grants)
-	if changed.Grants == nil {
-		changed.Grants = map[string][]string{}
-	}
+	var all []grant
 	for _, u := range users {
 		who := u
 		if strings.EqualFold(u, publicSchema) {
 			who = publicSchema
-		} else if _, err := v.s.b.User(u); err != nil {
+		} else if _, err := s.b.User(u); err != nil {
 			return noSuchRole(u)
 		}
 		for _, p := range privilegesOf(privilege) {
-			changed.Grants[who] = change(changed.Grants[who], p)
-		}
-		if len(changed.Grants[who]) == 0 {
-			delete(changed.Grants, who)
+			all = append(all, grant{who, p})
 		}
 	}
-	if err := v.s.set(viewKind+v.def.name, changed); err != nil {
+	made, err := s.setGrants(v.def.name, all, give)
+	if err != nil {
 		return err
 	}
-	v.def = v.s.known().views[v.def.name]
+	// Other sessions may grant and revoke before a rollback, which must not undo that.
+	s.change(step{undo: func() { s.setGrants(v.def.name, made, !give) }}) //nolint:errcheck // a rollback cannot report errors
+	v.def = s.known().views[v.def.name]
 	return nil
+}
+
+// setGrants grants privileges on a view, or revokes them, and returns those that this has changed.
+func (s *Session) setGrants(viewName string, all []grant, give bool) (made []grant, err error) {
+	def, ok := s.known().views[viewName]
+	if !ok {
+		return nil, nil // others have dropped it
+	}
+	changed := *def
+	changed.Grants = maps.Clone(def.Grants)
+	if changed.Grants == nil {
+		changed.Grants = map[string][]string{}
+	}
+	for _, g := range all {
+		have := changed.Grants[g.who]
+		if slices.Contains(have, g.privilege) == give {
+			continue
+		}
+		made = append(made, g)
+		have = slices.DeleteFunc(slices.Clone(have), func(p string) bool { return p == g.privilege })
+		if give {
+			have = append(have, g.privilege)
+		}
+		if changed.Grants[g.who] = have; len(have) == 0 {
+			delete(changed.Grants, g.who)
+		}
+	}
+	d := s.edit()
+	d.setParameter(viewKind+viewName, changed)
+	return made, s.failed(s.own.Define(&d.do))
 }
 
 // privilegesOf returns the privileges that a view supports out of those that a GRANT names.

@@ -2,6 +2,7 @@ package mbus
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
 
@@ -280,4 +281,39 @@ func TestRunFunction(t *testing.T) {
 	}
 	b.call("post_dmq", "n=>1")
 	b.consumes("dmq", `"n"=>"1"`)
+}
+
+// TestGrantsOfOthersSurviveARollback: a rollback undoes what its transaction granted and revoked,
+// and nothing else.
+func TestGrantsOfOthersSurviveARollback(t *testing.T) {
+	a, b, end := twoCallers(t)
+	defer end()
+	for _, name := range []string{"anna", "bob", "carl"} {
+		addUser(t, a.s.b, name, ".*", ".*", ".*")
+	}
+	a.call("create_queue", "q", 1)
+	a.call("create_view", "q")
+	change := func(c *caller, do func(*view, *expr.Env, string, []string) error, privilege, who string) {
+		t.Helper()
+		def, _ := c.s.viewNamed("q_q")
+		if err := do(&view{c.s, def}, c.env, privilege, []string{who}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	change(b, (*view).Grant, "SELECT", "anna")
+	change(b, (*view).Grant, "ALL", "bob")
+	b.commit()
+	a.begin()
+	change(a, (*view).Grant, "ALL", "anna")
+	change(a, (*view).Revoke, "INSERT", "bob")
+	change(a, (*view).Grant, "SELECT", "carl")
+	b.begin()
+	change(b, (*view).Revoke, "SELECT", "bob")
+	change(b, (*view).Grant, "INSERT", "public")
+	b.commit()
+	a.rollback()
+	def, _ := a.s.viewNamed("q_q")
+	if got, want := fmt.Sprint(def.Grants), "map[anna:[SELECT] bob:[INSERT] public:[INSERT]]"; got != want {
+		t.Errorf("the grants are %s, want %s", got, want)
+	}
 }
