@@ -164,6 +164,8 @@ var conversations = map[string][]pgproto3.FrontendMessage{
 		execute("", 0), execute("p", 0), sync_, query("fetch 2 from c; rollback")},
 	"move of no cursor": {parse("", "move 1 from c"), describe('S', ""), bind("", ""), execute("", 0), sync_, query("fetch 1 from c")},
 	"portal as cursor":  {query("begin"), parse("", "select generate_series(1, 4)"), bind("c", ""), sync_, query("fetch 2 from c"), query("close c"), query("rollback")},
+	"binary cursor": {query("begin; declare c binary cursor for select n, n::text, n::numeric from generate_series(1, 3) n; fetch c; move c"), parse("", "fetch c"), bind("", ""), describe('P', ""),
+		execute("", 0), sync_, query("fetch c; rollback")},
 	"close all": {query("begin; declare c cursor for select 1"), parse("", "select generate_series(1, 3)"), bind("p", ""), execute("p", 1), parse("", "close all"), bind("", ""),
 		execute("", 0), execute("", 0), sync_, query("rollback"), query("begin"), parse("", "select generate_series(1, 3)"), bind("p", ""), execute("p", 1), sync_,
 		query("close all"), execute("p", 1), sync_, query("rollback")},

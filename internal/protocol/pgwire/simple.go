@@ -53,7 +53,7 @@ func (c *conn) runAll(ctx context.Context, text string) error {
 	return nil
 }
 
-// runOne runs a statement to completion. Its rows are sent in text format.
+// runOne runs a statement to completion.
 func (c *conn) runOne(ctx context.Context, p *sql.Prepared) (tag string, err error) {
 	c.session.Release("") // as PostgreSQL does
 	portal, err := c.session.Open(p, nil)
@@ -61,7 +61,7 @@ func (c *conn) runOne(ctx context.Context, p *sql.Prepared) (tag string, err err
 		return "", err
 	}
 	if portal.Columns != nil {
-		if err := c.rowDescription(portal.Columns, nil); err != nil {
+		if err := c.rowDescription(portal.Columns, portal.Formats); err != nil {
 			return "", c.fail(err)
 		}
 	}

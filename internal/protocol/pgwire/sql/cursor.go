@@ -104,6 +104,17 @@ func (p *planner) fetch(n *pg.FetchStmt) *plan {
 	return made
 }
 
+// fetchesBinary reports whether a statement is a FETCH of a BINARY cursor. That is the only result
+// of a simple query which is not text.
+func (s *Session) fetchesBinary(p *Prepared) bool {
+	n := p.stmt.GetFetchStmt()
+	if n == nil || n.Ismove {
+		return false
+	}
+	o := s.portals[n.Portalname]
+	return o != nil && o.cursor != nil && o.cursor.binary
+}
+
 // holdCursors reads all rows of WITH HOLD cursors before their transaction commits.
 func (s *Session) holdCursors(ctx context.Context) error {
 	for _, p := range s.portals {

@@ -78,6 +78,9 @@ func (s *Session) open(p *Prepared, args []value.Datum) (*Portal, error) {
 	if p.plan != nil {
 		o.Columns = p.plan.columns
 	}
+	if p.simple != notSimple && s.fetchesBinary(p) {
+		o.Formats = []int16{1}
+	}
 	return o.in(env), nil
 }
 
