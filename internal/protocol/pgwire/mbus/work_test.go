@@ -283,6 +283,35 @@ func TestRunFunction(t *testing.T) {
 	b.consumes("dmq", `"n"=>"1"`)
 }
 
+// TestConsumeSomeIsBounded: one call returns no more messages than fit into memory, however many it
+// asks for. The others stay in their queue.
+func TestConsumeSomeIsBounded(t *testing.T) {
+	a, b, end := twoCallers(t)
+	defer end()
+	a.call("create_queue", "q", 1)
+	const n = 3*lendBatch + 1
+	a.begin()
+	for range n {
+		a.call("post", "q", "n=>1")
+	}
+	a.commit()
+	a.s.most = 1 // reached with the first batch
+	a.begin()
+	if all := a.call("consumen_q_by_default", nil); len(all) != lendBatch {
+		t.Errorf("%d messages in one call", len(all))
+	}
+	if all := a.call("consumen_q_by_default", lendBatch+1); len(all) != lendBatch {
+		t.Errorf("%d messages in the next", len(all))
+	}
+	if all := b.call("consumen_q_by_default", nil); len(all) != n-2*lendBatch {
+		t.Errorf("%d messages are left to others", len(all))
+	}
+	a.rollback()
+	if all := b.call("consumen_q_by_default", nil); len(all) != 2*lendBatch {
+		t.Errorf("%d messages after the rollback", len(all))
+	}
+}
+
 // TestGrantsOfOthersSurviveARollback: a rollback undoes what its transaction granted and revoked,
 // and nothing else.
 func TestGrantsOfOthersSurviveARollback(t *testing.T) {
