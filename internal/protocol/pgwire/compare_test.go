@@ -168,7 +168,7 @@ var conversations = map[string][]pgproto3.FrontendMessage{
 		execute("", 0), sync_, query("fetch c; rollback")},
 	"close all": {query("begin; declare c cursor for select 1"), parse("", "select generate_series(1, 3)"), bind("p", ""), execute("p", 1), parse("", "close all"), bind("", ""),
 		execute("", 0), execute("", 0), sync_, query("rollback"), query("begin"), parse("", "select generate_series(1, 3)"), bind("p", ""), execute("p", 1), sync_,
-		query("close all"), execute("p", 1), sync_, query("rollback")},
+		query("close all"), execute("p", 1), sync_, query("rollback"), query("begin"), parse("", "close p"), bind("p", ""), execute("p", 0), sync_, query("rollback")},
 	"two-phase commit": {query("begin; prepare transaction 'x'"), query("select 1"), query("rollback"), query("prepare transaction 'x'; select 1"), query("begin; select 1/generate_series(0, 0)"),
 		query("prepare transaction 'x'"), query("commit prepared 'x'"), query("begin; rollback prepared 'x'"), query("commit prepared 'x'"), query("rollback"),
 		parse("", "begin"), bind("", ""), execute("", 0), parse("", "prepare transaction 'x'"), bind("", ""), execute("", 0), parse("", "select 1"), bind("", ""), execute("", 0), sync_,

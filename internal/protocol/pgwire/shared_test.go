@@ -21,6 +21,32 @@ func TestMadeAgain(t *testing.T) {
 	c.query("rollback", "C ROLLBACK / Z I")
 }
 
+// TestCursorOfItself: a statement that a cursor runs can neither close that cursor nor move it.
+func TestCursorOfItself(t *testing.T) {
+	c := startRealNode(t, Options{}).login()
+	c.answer("select mbus4.create_queue('q', 1), mbus4.create_run_function('q')")
+	for do, want := range map[string]string{
+		"close c":     `cannot drop active portal "c"`,
+		"fetch c":     `portal "c" cannot be run`,
+		"close all":   "",
+		"discard all": "DISCARD ALL cannot be executed from a function",
+	} {
+		c.answer("select mbus4.post('q', 'n=>1')")
+		c.answer("begin; declare c cursor for select mbus4.run_on_q('" + do + "') as done")
+		done := "0"
+		if want == "" {
+			done = "1"
+		}
+		c.query("fetch all from c", `T done:23:0 / D "`+done+`" / C FETCH 1 / Z T`)
+		c.query("commit", "C COMMIT / Z I")
+		if got := c.answer("select headers->'dmq.error' as why from mbus4.consume('dmq')"); want != "" && !strings.Contains(got, strings.ReplaceAll(want, `"`, `\"`)) {
+			t.Errorf("%s: %s, want %s", do, got, want)
+		}
+	}
+	c.answer("select mbus4.post('q', 'n=>1')")
+	c.query("select mbus4.run_on_q('discard all') as done", `T done:23:0 / D "0" / C SELECT 1 / Z I`)
+}
+
 // TestDeadWaiter: messages held by a client are released at once if the client dies, or closes its
 // connection, while it waits for another message. It may be connected through another node.
 func TestDeadWaiter(t *testing.T) {

@@ -86,6 +86,9 @@ func (p *planner) fetch(n *pg.FetchStmt) *plan {
 		if o == nil || o.plan.query == nil {
 			return query.Result{}, noCursor(n.Portalname)
 		}
+		if o.active {
+			return query.Result{}, pgerror.New("55000", `portal "%s" cannot be run`, n.Portalname)
+		}
 		if !o.held() {
 			if err := s.beginQuery(o.plan); err != nil {
 				return query.Result{}, err
@@ -158,21 +161,22 @@ func (p *Portal) keep(row []value.Datum) error {
 
 func (p *planner) closeCursor(n *pg.ClosePortalStmt) *plan {
 	s := p.s
-	made := &plan{utility: true}
-	made.command = func(*expr.Env) (query.Result, error) {
+	return &plan{utility: true, command: func(*expr.Env) (query.Result, error) {
 		if n.Portalname == "" {
 			for name, o := range s.portals {
-				if o.plan != made { // it does not close itself
+				if !o.active {
 					s.Release(name)
 				}
 			}
 			return query.Result{Tag: "CLOSE CURSOR ALL"}, nil
 		}
-		if s.portals[n.Portalname] == nil {
+		switch o := s.portals[n.Portalname]; {
+		case o == nil:
 			return query.Result{}, noCursor(n.Portalname)
+		case o.active:
+			return query.Result{}, pgerror.New("24000", `cannot drop active portal "%s"`, n.Portalname)
 		}
 		s.Release(n.Portalname)
 		return query.Result{Tag: "CLOSE CURSOR"}, nil
-	}
-	return made
+	}}
 }

@@ -22,6 +22,7 @@ type Portal struct {
 	ends     expr.Ends // for env
 	sub      int       // the savepoint it was created under; a rollback to that drops it
 	done     bool
+	active   bool // it is being run: a function that it calls may name it
 	tag      string
 
 	// A query that is suspended between two fetches is a coroutine.
@@ -103,8 +104,9 @@ func (s *Session) Fetch(ctx context.Context, p *Portal, max int, row func([]valu
 		ctx, cancel = context.WithTimeoutCause(ctx, limit, errTimeout)
 		defer cancel()
 	}
-	p.env.Ctx = ctx
+	p.env.Ctx, p.active = ctx, true
 	done, tag, err = s.advance(p, max, row)
+	p.active = false
 	if done || err != nil {
 		p.ends.Run()
 	}
@@ -203,7 +205,9 @@ func (p *Portal) read() ([]value.Datum, error) {
 	if p.next == nil {
 		p.next, p.stop = p.plan.query.Pull(p.env)
 	}
+	p.active = true
 	row, err, ok := p.next()
+	p.active = false
 	if !ok || err != nil {
 		p.close()
 		return nil, err

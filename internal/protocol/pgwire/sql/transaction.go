@@ -206,6 +206,8 @@ func (s *Session) inBlock(command string) error {
 // notInBlock returns an error for a command that cannot run in a transaction block or a pipeline.
 func (s *Session) notInBlock(command string) error {
 	switch {
+	case s.inner > 0:
+		return pgerror.New(pgerror.ActiveTransaction, "%s cannot be executed from a function", command)
 	case s.tx.state != txStatement:
 		return pgerror.New(pgerror.ActiveTransaction, "%s cannot run inside a transaction block", command)
 	case s.tx.piped:
