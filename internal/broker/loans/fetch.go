@@ -1,6 +1,7 @@
 package loans
 
 import (
+	"context"
 	"errors"
 
 	"fiveways.dev/fiveways/internal/broker"
@@ -42,6 +43,30 @@ func Fetch(s *broker.Session, queueName string, n int, keep func(message.Envelop
 		}
 	}
 	return f.got, nil
+}
+
+// FetchBatch is the number of messages that FetchWithin lends between two looks at its limits.
+const FetchBatch = 4096
+
+// recordBytes is the approximate memory that a caller needs for a message beyond its envelope.
+const recordBytes = 1024
+
+// FetchWithin is Fetch that lends no further messages once those it has lent take some number of
+// bytes of memory, or ctx has ended, which is not an error. With an error it returns what it has
+// lent.
+func FetchWithin(ctx context.Context, s *broker.Session, queueName string, n, bytes int, keep func(message.Envelope) bool) (lent []shard.Delivery, err error) {
+	for len(lent) < n && bytes > 0 && ctx.Err() == nil {
+		batch := min(n-len(lent), FetchBatch)
+		got, err := Fetch(s, queueName, batch, keep)
+		lent = append(lent, got...)
+		if err != nil || len(got) < batch {
+			return lent, err
+		}
+		for i := range got {
+			bytes -= len(got[i].Env) + recordBytes
+		}
+	}
+	return lent, nil
 }
 
 // fetch is the command of Fetch without keep. It is repeated until it is complete.

@@ -108,15 +108,11 @@ func (s *Session) fetch(src source, env *expr.Env, n int, keep *selector) ([]val
 	if err != nil {
 		return nil, s.failed(err)
 	}
-	more, err := s.lend(src, env, n, wanted)
+	more, err := loans.FetchWithin(env.Ctx, src.from, src.name, n, s.most, wanted)
 	lent = append(lent, more...)
-	if err != nil {
+	if err != nil || env.Ctx.Err() != nil {
 		s.letGo(lent)
-		return nil, s.failed(err)
-	}
-	if env.Ctx.Err() != nil {
-		s.letGo(lent)
-		return nil, env.Ctx.Err()
+		return nil, s.waitFailed(env.Ctx, err)
 	}
 	all := make([]received, len(lent))
 	table := make(value.Record, len(lent)*columns)
@@ -135,29 +131,6 @@ func (s *Session) fetch(src source, env *expr.Env, n int, keep *selector) ([]val
 		slices.SortStableFunc(all, received.compare)
 	}
 	return s.keepFirst(src, all, n), nil
-}
-
-// lendBatch is the number of messages that are lent between two looks at what they take and whether
-// the statement was canceled.
-const lendBatch = 4096
-
-// recordBytes is the approximate memory overhead of a message that is returned as a record.
-const recordBytes = 1024
-
-// lend takes messages off a queue: up to n, or fewer if they would take too much memory.
-func (s *Session) lend(src source, env *expr.Env, n int, wanted func(message.Envelope) bool) (lent []shard.Delivery, err error) {
-	for bytes := 0; len(lent) < n && bytes < s.most && env.Ctx.Err() == nil; {
-		batch := min(n-len(lent), lendBatch)
-		got, err := loans.Fetch(src.from, src.name, batch, wanted)
-		lent = append(lent, got...)
-		if err != nil || len(got) < batch {
-			return lent, err
-		}
-		for i := range got {
-			bytes += len(got[i].Env) + recordBytes
-		}
-	}
-	return lent, nil
 }
 
 // freed takes messages that are blocked only by messages that the transaction itself has taken. For

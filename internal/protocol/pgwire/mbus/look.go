@@ -248,22 +248,18 @@ func (s *Session) takeOne(env *expr.Env, src source, iid string) (value.Datum, e
 	case iid == "" || s.holds(src.name, iid):
 		return nil, nil
 	}
-	var d shard.Delivery
-	var ok bool
-	var err error
+	d, ok, err := shard.Delivery{}, false, error(nil)
 	if q, h, isPlace := placeOf(iid); isPlace && q == src.name {
 		d, ok, err = loans.Acquire(env.Ctx, src.from, src.name, h, &s.tx)
 	} else {
 		d, ok, err = loans.AcquireByID(env.Ctx, src.from, src.name, iid, &s.tx)
 	}
-	if err := env.Ctx.Err(); err != nil {
-		if ok { // it was lent just before the end of the statement
-			s.letGo([]shard.Delivery{d})
-		}
-		return nil, err
+	if ok && env.Ctx.Err() != nil { // it was lent just before the end of the statement
+		s.letGo([]shard.Delivery{d})
+		ok = false
 	}
 	if err != nil || !ok {
-		return nil, s.failed(err)
+		return nil, s.waitFailed(env.Ctx, err)
 	}
 	s.hold(new(held), &d)
 	return record(s.taken(src.queue, d.Handle, d.Env, env), allColumns), nil

@@ -41,7 +41,7 @@ type Session struct {
 	work    journal
 	tx      loans.Transaction
 	room    int64 // bytes available to the posts of a transaction
-	most    int   // bytes of the messages that one call returns, roughly
+	most    int   // bytes of memory for the messages that one call returns
 	defs    definitions
 	encoder encoder
 	closed  bool
@@ -62,16 +62,13 @@ var (
 	_ sql.Roles = (*Session)(nil)
 )
 
-// mostBytes limits the memory of the messages that one call returns.
-const mostBytes = 256 << 20
-
 // NewSession returns the session of a client that has access to the virtual host of own. Close
 // closes own too.
 func NewSession(b *broker.Broker, own *broker.Session, o Options) *Session {
 	var random [4]byte
 	rand.Read(random[:]) // never fails
 	s := &Session{b: b, own: own, user: o.User, database: o.Database, largest: o.Largest, semaphores: o.Semaphores, tag: hex.EncodeToString(random[:]),
-		room: int64(b.MaxGroupBytes()), most: mostBytes}
+		room: int64(b.MaxGroupBytes()), most: 256 << 20}
 	s.tx = loans.Transaction{Manager: o.Loans, Holdings: s.holding}
 	return s
 }

@@ -261,13 +261,10 @@ func (v *view) regrant(privilege string, users []string, give bool) error {
 		}
 	}
 	made, err := s.setGrants(v.def.name, all, give)
-	if err != nil {
-		return err
+	if err == nil { // other sessions may grant and revoke before a rollback, which must not undo that
+		s.change(step{undo: func() { s.setGrants(v.def.name, made, !give) }}) //nolint:errcheck // a rollback cannot report errors
 	}
-	// Other sessions may grant and revoke before a rollback, which must not undo that.
-	s.change(step{undo: func() { s.setGrants(v.def.name, made, !give) }}) //nolint:errcheck // a rollback cannot report errors
-	v.def = s.known().views[v.def.name]
-	return nil
+	return err
 }
 
 // setGrants grants privileges on a view, or revokes them, and returns those that this has changed.
@@ -277,10 +274,8 @@ func (s *Session) setGrants(viewName string, all []grant, give bool) (made []gra
 		return nil, nil // others have dropped it
 	}
 	changed := *def
-	changed.Grants = maps.Clone(def.Grants)
-	if changed.Grants == nil {
-		changed.Grants = map[string][]string{}
-	}
+	changed.Grants = map[string][]string{}
+	maps.Copy(changed.Grants, def.Grants)
 	for _, g := range all {
 		have := changed.Grants[g.who]
 		if slices.Contains(have, g.privilege) == give {

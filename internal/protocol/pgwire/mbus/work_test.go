@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"fiveways.dev/fiveways/internal/broker/enginetest"
+	"fiveways.dev/fiveways/internal/broker/loans"
 	"fiveways.dev/fiveways/internal/core/hstore"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/mbus/localtime"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
@@ -289,7 +290,8 @@ func TestConsumeSomeIsBounded(t *testing.T) {
 	a, b, end := twoCallers(t)
 	defer end()
 	a.call("create_queue", "q", 1)
-	const n = 3*lendBatch + 1
+	const batch = loans.FetchBatch
+	const n = 3*batch + 1
 	a.begin()
 	for range n {
 		a.call("post", "q", "n=>1")
@@ -297,17 +299,17 @@ func TestConsumeSomeIsBounded(t *testing.T) {
 	a.commit()
 	a.s.most = 1 // reached with the first batch
 	a.begin()
-	if all := a.call("consumen_q_by_default", nil); len(all) != lendBatch {
+	if all := a.call("consumen_q_by_default", nil); len(all) != batch {
 		t.Errorf("%d messages in one call", len(all))
 	}
-	if all := a.call("consumen_q_by_default", lendBatch+1); len(all) != lendBatch {
+	if all := a.call("consumen_q_by_default", batch+1); len(all) != batch {
 		t.Errorf("%d messages in the next", len(all))
 	}
-	if all := b.call("consumen_q_by_default", nil); len(all) != n-2*lendBatch {
+	if all := b.call("consumen_q_by_default", nil); len(all) != n-2*batch {
 		t.Errorf("%d messages are left to others", len(all))
 	}
 	a.rollback()
-	if all := b.call("consumen_q_by_default", nil); len(all) != 2*lendBatch {
+	if all := b.call("consumen_q_by_default", nil); len(all) != 2*batch {
 		t.Errorf("%d messages after the rollback", len(all))
 	}
 }
