@@ -176,3 +176,44 @@ select * from json_populate_record(row(1, 'x'::text), '{"f1": 3}') as t(a int, b
 --> ERROR 42804: function return row and query-specified return row do not match
 select * from json_populate_recordset(row(1, 'x'::text), '[{"f1": 3}]') as t(a int, b text, c text);
 --> ERROR 42804: function return row and query-specified return row do not match
+-- Rows with fields of the same types have a common type, also with NULL, and can be compared.
+select coalesce(null, row(1, 'x')), case when false then row(1) end, array[row(1), null];
+--> coalesce | case | array
+--> (1,x) | NULL | {(1),NULL}
+values (row(1, 2)), (row(1, 1)), (null);
+--> column1
+--> (1,2)
+--> (1,1)
+--> NULL
+select x from (values (row(1, 2)), (row(1, 1)), (null)) v(x) order by x;
+--> x
+--> (1,1)
+--> (1,2)
+--> NULL
+select x, count(*) from (values (row(1, 2)), (row(1, 2)), (null)) v(x) group by x order by x;
+--> x | count
+--> (1,2) | 2
+--> NULL | 1
+select row(1, 'x') union all select row(2, 'y') order by 1 desc;
+--> row
+--> (2,y)
+--> (1,x)
+select row(1) union select row(1);
+--> row
+--> (1)
+select row(1) union all select null;
+--> row
+--> (1)
+--> NULL
+with recursive r(a) as (select row(1) union all select row(2) from r where false) select a from r;
+--> a
+--> (1)
+select row(1) = null, nullif(row(1), row(1)), nullif(row(1), null), row(1) in (row(1), null);
+--> ?column? | nullif | nullif | ?column?
+--> NULL | NULL | (1) | t
+select x = y, x < y, x is distinct from y, x = null::record from (values (row(1, 2), row(1, 3))) v(x, y);
+--> ?column? | ?column? | ?column? | ?column?
+--> f | t | t | NULL
+select count(*) from (values (row(1))) a(x) join (values (row(1))) b(x) on a.x = b.x;
+--> count
+--> 1

@@ -62,7 +62,7 @@ func (r *retyped) Typmod() int32 { return -1 }
 // conversion.
 func (c *Compiler) coerce(e Expr, to *value.Type, ctx castContext) (Expr, error) {
 	from := e.Type()
-	if from == to || to == value.Any || isPolymorphic(to) || isRecord(from) && to == value.RecordT {
+	if from == to || sameRow(from, to) || to == value.Any || isPolymorphic(to) || isRecord(from) && to == value.RecordT {
 		return e, nil
 	}
 	if from == value.Unknown {
@@ -96,7 +96,7 @@ func (c *Compiler) castTo(e Expr, to *value.Type, mod int32, ctx castContext) (E
 
 // hasValues reports whether values of the type exist here.
 func hasValues(t *value.Type) bool {
-	return value.ByOID(t.OID) == t || t.Kind == 'c' || t.IsArray() && hasValues(t.Elem)
+	return value.ByOID(t.OID) == t || t.IsRow() || t.IsArray() && hasValues(t.Elem)
 }
 
 func unsupportedType(t *value.Type) error {

@@ -31,9 +31,7 @@ func (c *Compiler) toCommon(name string, all []Expr, t *value.Type, locations []
 	made := make([]Expr, len(all))
 	for i, e := range all {
 		var err error
-		if sameRow(e.Type(), t) {
-			made[i] = e
-		} else if canCoerceOne(e.Type(), t, implicit) {
+		if canCoerceOne(e.Type(), t, implicit) {
 			made[i], err = c.coerce(e, t, implicit)
 		}
 		if err != nil {
@@ -47,8 +45,11 @@ func (c *Compiler) toCommon(name string, all []Expr, t *value.Type, locations []
 }
 
 // sameRow reports whether two types are anonymous row types with the same field types.
-func sameRow(a, b *value.Type) bool {
-	if !isRecord(a) || !isRecord(b) || len(a.Fields) != len(b.Fields) {
+func sameRow(a, b *value.Type) bool { return isRecord(a) && isRecord(b) && sameFields(a, b) }
+
+// sameFields reports whether two row types have the same field types.
+func sameFields(a, b *value.Type) bool {
+	if len(a.Fields) != len(b.Fields) {
 		return false
 	}
 	for i, f := range a.Fields {

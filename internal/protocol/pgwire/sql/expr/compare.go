@@ -22,8 +22,12 @@ func comparison(o *Operator, args []*value.Type) CallFunc {
 	if f := plainComparison(o.Name, left, right, holds); f != nil {
 		return f
 	}
-	if left == right || left.Category == 'S' && right.Category == 'S' || left.IsRow() && right.IsRow() {
+	rows := left.IsRow() && right.IsRow()
+	if left == right || left.Category == 'S' && right.Category == 'S' || rows && comparableRows(left, right) {
 		t := left
+		if rows && len(right.Fields) == 0 {
+			t = right // the fields of the other do not say what these values have
+		}
 		return func(_ *Env, a []value.Datum) (value.Datum, error) {
 			order, err := value.Compare(t, a[0], a[1])
 			return holds(order), err
@@ -33,6 +37,12 @@ func comparison(o *Operator, args []*value.Type) CallFunc {
 		return compareTimes(left, right, holds)
 	}
 	return nil
+}
+
+// comparableRows reports whether rows of the types can be compared. If the fields of one are not
+// known, its values say whether they can.
+func comparableRows(a, b *value.Type) bool {
+	return len(a.Fields) == 0 || len(b.Fields) == 0 || sameFields(a, b)
 }
 
 // plainComparison handles the most common types.

@@ -141,6 +141,7 @@ func TestExpressions(t *testing.T) {
 		{"(1).x", "42809 column notation .x applied to type integer, which is not a composite type at 9"}, {"'a' collate \"xx\"", "42704 collation \"xx\" for encoding \"UTF8\" does not exist at 12"},
 		{"1 = any(2)", "42809 op ANY/ALL (array) requires array on right side at 10"}, {"row(1, 2) = row(1)", "42601 unequal number of entries in row expressions at 18"},
 		{"'a' + 'b'", "42725 operator is not unique: unknown + unknown at 12"}, {"b'101'", "0A000 bit strings are not supported at 8"},
+		{"case when n > 1 then row(n) end = case when n > 1 then row('a'::text) end", "0A000 operator record = record is not supported at 40"},
 		{"to_tsvector('a')", "0A000 function to_tsvector(text) is not supported at 8"}, {"box '((0,0),(1,1))'", "0A000 type box is not supported at 8"},
 		{"(select 1)", "0A000 cannot use subquery here at 8"}, {"rank() over ()", "0A000 window functions are not supported at 8"},
 		{"'а' || 1/0", "22012 division by zero"}, {"'я' = 1 + 'x'::text", "42883 operator does not exist: integer + text at 16"},

@@ -82,7 +82,7 @@ func canCoerce(from, to []*value.Type, ctx castContext) bool {
 	for i, f := range from {
 		t := to[i]
 		switch {
-		case f == t || t == value.Any || isRecord(f) && t == value.RecordT:
+		case f == t || sameRow(f, t) || t == value.Any || isRecord(f) && t == value.RecordT:
 		case isPolymorphic(t):
 			generic = true
 		case f == value.Unknown:
