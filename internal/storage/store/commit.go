@@ -199,8 +199,8 @@ func (c *committer) write(p []byte) {
 	c.layOut(len(p))
 }
 
-// untilRoom retries an operation that needs disk space until it succeeds, fails for another reason,
-// or the store is closed.
+// untilRoom retries an operation that needs disk space, or a file to open, until it succeeds, fails
+// for another reason, or the store is closed.
 func (c *committer) untilRoom(try func() error) {
 	for {
 		err := try()
@@ -234,7 +234,7 @@ func (c *committer) untilRoom(try func() error) {
 }
 
 func isFull(err error) bool {
-	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || vfs.IsOutOfFiles(err)
 }
 
 func (c *committer) fail(err error) {

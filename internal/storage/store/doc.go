@@ -35,7 +35,7 @@
 //
 // # Failure
 //
-// When the disk is full, writing pauses until there is space again. Any other failed write, and any
-// failed sync, stops writing for good, because the contents of the disk are then unknown. Reading
-// continues, and a restart finds out what was written.
+// While the disk is full, or the process has too many open files, writing pauses. Any other failed
+// write, and any failed sync, stops writing for good, because the contents of the disk are then
+// unknown. Reading continues, and a restart finds out what was written.
 package store

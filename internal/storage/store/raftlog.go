@@ -14,7 +14,7 @@ import (
 var (
 	// ErrRewound means that an entry was cut from the replicated log before it was committed.
 	ErrRewound = errors.New("store: the entry was cut from the replicated log")
-	// ErrNoSpace means that the durable Raft state could not be written because the disk is full.
+	// ErrNoSpace means that the durable Raft state could not be written, as in the state NoSpace.
 	// The caller may retry.
 	ErrNoSpace = errors.New("store: no space for the state of the replica")
 )

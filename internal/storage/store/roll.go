@@ -62,11 +62,12 @@ func createSegment(s *Store, seg *segment) (vfs.File, error) {
 		return nil, err
 	}
 	if _, err = f.WriteAt(wal.AppendSegmentHeader(nil, seg.number, seg.img.salt), 0); err == nil && !s.opts.Scratch {
-		// ENOSPC from these two is a failed sync like any other, and must not look like a full
-		// disk.
+		// ENOSPC from these two is a failed sync like any other, and does not mean a full disk.
 		if serr := f.Datasync(); serr != nil {
 			err = fmt.Errorf("store: sync %s: %v", seg.img.name, serr)
-		} else if serr := s.fs.SyncDir(s.dir); serr != nil {
+		} else if serr := s.fs.SyncDir(s.dir); vfs.IsOutOfFiles(serr) {
+			err = serr // nothing was synced
+		} else if serr != nil {
 			err = fmt.Errorf("store: sync %s: %v", s.dir, serr)
 		}
 	}

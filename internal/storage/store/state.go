@@ -7,7 +7,7 @@ type Health uint8
 
 const (
 	Healthy Health = iota
-	NoSpace        // the disk is full: entries wait for space
+	NoSpace        // the disk is full, or too many files are open: entries wait
 	Failed         // a write or an fsync failed: nothing more is written
 )
 

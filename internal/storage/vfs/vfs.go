@@ -3,11 +3,18 @@ package vfs
 import (
 	"errors"
 	"io"
+	"syscall"
 )
 
 // ErrLocked is returned by FS.Lock when another process (or another opener in this one) holds the
 // lock.
 var ErrLocked = errors.New("vfs: locked by another process")
+
+// IsOutOfFiles reports whether an operation did nothing because the process or the system has too
+// many open files.
+func IsOutOfFiles(err error) bool {
+	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE)
+}
 
 // FS is the part of a file system that the store uses. All methods may be called concurrently.
 // A created, renamed or removed name is durable only after SyncDir of its directory.
