@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 
+	"github.com/pelletier/go-toml/v2"
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
@@ -33,8 +35,10 @@ func (l *loader) file(path string) {
 		}
 		seen[key] = where
 		switch v := e.Value(); v.Kind {
-		case unstable.String, unstable.Integer:
+		case unstable.String:
 			l.set(key, string(v.Data), where)
+		case unstable.Integer:
+			l.set(key, decimal(string(v.Data)), where)
 		default:
 			l.errs = append(l.errs, fmt.Errorf("%w (%s)", invalid(key, errors.New("must be a string or an integer")), where))
 		}
@@ -47,6 +51,16 @@ func (l *loader) file(path string) {
 		}
 		l.errs = append(l.errs, fmt.Errorf("%w: %s: %w", ErrInvalid, where, err))
 	}
+}
+
+// decimal returns a TOML integer as settings are written: 1_000_000 as 1000000, 0x10 as 16. It
+// returns one that is out of range unchanged.
+func decimal(s string) string {
+	var v struct{ N int64 }
+	if toml.Unmarshal([]byte("n = "+s), &v) != nil {
+		return s
+	}
+	return strconv.FormatInt(v.N, 10)
 }
 
 // place returns the dotted key of an expression and its position "file:line".

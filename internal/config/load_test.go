@@ -45,6 +45,18 @@ func TestLayers(t *testing.T) {
 	}
 }
 
+// An integer of the file may be written in all ways of TOML.
+func TestIntegersOfTheFile(t *testing.T) {
+	c, _, err := Load(Sources{File: writeFile(t, "memory_limit = 1_000_000_000\nframe_max = 0x2000\nmax_connections = +5\nshards = 2\n")})
+	if err != nil || c.MemoryLimit != 1e9 || c.FrameMax != 8192 || c.MaxConnections != 5 || c.Shards != 2 {
+		t.Errorf("%v, %d, %d, %d, %d", err, c.MemoryLimit, c.FrameMax, c.MaxConnections, c.Shards)
+	}
+	large := "99999999999999999999"
+	if _, _, err := Load(Sources{File: writeFile(t, "shards = "+large+"\n")}); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), large) {
+		t.Errorf("out of range: %v", err)
+	}
+}
+
 func TestFileFromEnvironment(t *testing.T) {
 	file := writeFile(t, "node_name = \"n1\"\n")
 	c, _, err := Load(Sources{Env: []string{EnvFile + "=" + file}})
