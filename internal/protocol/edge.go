@@ -88,22 +88,28 @@ func (e *Edge) Serve(ln net.Listener) error {
 // Accept passes the connections of a listener to fn until the listener is closed, and then returns
 // nil. It retries if resources run out. name is for the log.
 func Accept(name string, ln net.Listener, log *slog.Logger, fn func(net.Conn)) error {
-	pause := firstAcceptPause
 	for {
-		nc, err := ln.Accept()
+		nc, err := next(name, ln, log)
 		switch {
 		case err == nil:
-			pause = firstAcceptPause
 			fn(nc)
 		case errors.Is(err, net.ErrClosed):
 			return nil
-		case isTemporary(err):
-			log.Warn("accept failed, trying again", "protocol", name, "err", err, "pause", pause)
-			time.Sleep(pause)
-			pause = min(2*pause, lastAcceptPause)
 		default:
 			return fmt.Errorf("protocol: %s: accept: %w", name, err)
 		}
+	}
+}
+
+// next returns the next connection of a listener. It retries if resources run out.
+func next(name string, ln net.Listener, log *slog.Logger) (net.Conn, error) {
+	for pause := firstAcceptPause; ; pause = min(2*pause, lastAcceptPause) {
+		nc, err := ln.Accept()
+		if err == nil || errors.Is(err, net.ErrClosed) || !isTemporary(err) {
+			return nc, err
+		}
+		log.Warn("accept failed, trying again", "protocol", name, "err", err, "pause", pause)
+		time.Sleep(pause)
 	}
 }
 

@@ -75,6 +75,7 @@ func (s *Server) startNode() error {
 	if err != nil {
 		return err
 	}
+	peers = protocol.Patient("cluster", protocol.SpareFiles(peers, 1), s.log)
 	s.proxy = proxy.New(proxy.Options{
 		Dial:       func(ctx context.Context) (net.Conn, error) { return s.node.DialLeader(ctx) },
 		Leaderless: func() time.Duration { return s.node.Leaderless() },

@@ -26,7 +26,7 @@ func listenAll(cfg config.Config, log *slog.Logger) (map[string][]net.Listener, 
 			l, err := listen(key, addr)
 			switch {
 			case err == nil:
-				listeners[key] = append(listeners[key], l)
+				listeners[key] = append(listeners[key], protocol.SpareFiles(l, spared(key)))
 			case key == "metrics" && cfg.MetricsOptional && errors.Is(err, ErrAddrInUse):
 				log.Warn("metrics are not served: another program has the default address; choose one with --metrics HOST:PORT, or --metrics off", "addr", addr)
 			default:
@@ -39,6 +39,15 @@ func listenAll(cfg config.Config, log *slog.Logger) (map[string][]net.Listener, 
 		return nil, errors.Join(errs...)
 	}
 	return listeners, nil
+}
+
+// spared returns which part of the spare files a listener leaves alone: operators can still look at
+// a node when the clients have taken all files that they may.
+func spared(key string) int {
+	if key == "http" || key == "metrics" {
+		return 1
+	}
+	return 2
 }
 
 func closeAll(listeners map[string][]net.Listener) {
