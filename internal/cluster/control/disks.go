@@ -62,18 +62,21 @@ func (c *Control) ShortOfDisk() []string {
 }
 
 // FollowerMetrics serves the metrics of a node that does not lead: those of Metrics, and those of
-// its disk, which have the same names in the metrics of the broker on the leader.
+// its disk and its open files, which have the same names in the metrics of the broker on the
+// leader.
 func (c *Control) FollowerMetrics(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", metricsType)
 	a := c.about()
-	writeDisk(w, &a)
+	writeResources(w, &a)
 	c.WriteMetrics(w)
 }
 
-func writeDisk(w io.Writer, a *protocol.About) {
+func writeResources(w io.Writer, a *protocol.About) {
 	gauge := func(name, help string, v float64) {
 		fmt.Fprintf(w, "# HELP rabbitmq_%s %s\n# TYPE rabbitmq_%[1]s gauge\nrabbitmq_%[1]s %[3]v\n", name, help, v)
 	}
+	gauge("process_open_fds", "Open files, including sockets", float64(a.Process.Files))
+	gauge("process_max_fds", "Maximum number of open files", float64(a.Process.MostFiles))
 	if a.DiskFree >= 0 {
 		gauge("disk_space_available_bytes", "Free disk space of the data folder", float64(a.DiskFree))
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 
+	"fiveways.dev/fiveways/internal/monitor"
 	"fiveways.dev/fiveways/internal/protocol"
 )
 
@@ -48,11 +49,11 @@ func TestShortOfDisk(t *testing.T) {
 	}
 }
 
-// TestDiskMetrics checks the metrics of a follower's disk.
-func TestDiskMetrics(t *testing.T) {
+// TestResourceMetrics checks the metrics of a follower's disk and open files.
+func TestResourceMetrics(t *testing.T) {
 	var out strings.Builder
-	writeDisk(&out, &protocol.About{DiskFree: 99, DiskFreeLimit: 100})
-	for _, want := range []string{"rabbitmq_disk_space_available_bytes 99\n", "rabbitmq_disk_space_available_limit_bytes 100\n", "rabbitmq_alarms_free_disk_space_watermark 1\n"} {
+	writeResources(&out, &protocol.About{DiskFree: 99, DiskFreeLimit: 100, Process: monitor.Process{Files: 7, MostFiles: 1024}})
+	for _, want := range []string{"rabbitmq_process_open_fds 7\n", "rabbitmq_process_max_fds 1024\n", "rabbitmq_disk_space_available_bytes 99\n", "rabbitmq_disk_space_available_limit_bytes 100\n", "rabbitmq_alarms_free_disk_space_watermark 1\n"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("there is no %s in\n%s", want, &out)
 		}
@@ -61,7 +62,7 @@ func TestDiskMetrics(t *testing.T) {
 		t.Error(problems, err)
 	}
 	out.Reset()
-	if writeDisk(&out, &protocol.About{DiskFree: -1, DiskFreeLimit: 100}); strings.Contains(out.String(), "available_bytes") || !strings.Contains(out.String(), "watermark 0\n") {
+	if writeResources(&out, &protocol.About{DiskFree: -1, DiskFreeLimit: 100}); strings.Contains(out.String(), "available_bytes") || !strings.Contains(out.String(), "watermark 0\n") {
 		t.Errorf("free space is unknown:\n%s", &out)
 	}
 }
