@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -287,5 +288,31 @@ func TestLogIsTheBrokersOwn(t *testing.T) {
 		if !strings.HasPrefix(line, "time=") {
 			t.Errorf("beside the log: %s", line)
 		}
+	}
+}
+
+// A hangup while the broker starts, which may take long, does not end it: a log rotation sends it
+// to all brokers.
+func TestHangupDuringStart(t *testing.T) {
+	dir := t.TempDir()
+	token := filepath.Join(dir, "token")
+	cmd := exec.Command(os.Args[0], "serve", "--data", filepath.Join(dir, "data"), "--cluster-listen", "127.0.0.1:5680", "--cluster-join-file", token,
+		"--amqp", "off", "--sql", "off", "--redis", "off", "--etcd", "off", "--http", "off", "--metrics", "off")
+	cmd.Env = append(os.Environ(), asProgram+"=1")
+	out, err := cmd.StderrPipe()
+	must(t, err)
+	must(t, cmd.Start())
+	t.Cleanup(func() { cmd.Process.Kill() }) // fails only if the process has exited
+	log := bufio.NewReader(out)
+	for line := ""; !strings.Contains(line, "waiting for a token"); {
+		line, err = log.ReadString('\n')
+		must(t, err)
+	}
+	must(t, cmd.Process.Signal(syscall.SIGHUP))
+	must(t, os.WriteFile(token, []byte("no token"), 0o600)) // with which the node would go on
+	rest, err := io.ReadAll(log)
+	must(t, err)
+	if err := cmd.Wait(); cmd.ProcessState.ExitCode() < 0 || !strings.Contains(string(rest), "token") {
+		t.Errorf("%v: %s", err, rest)
 	}
 }

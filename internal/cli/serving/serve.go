@@ -65,6 +65,11 @@ func serve(ctx context.Context, version string, cfg config.Config, stdout, stder
 	// gRPC's library would log clients' invalid input in its own format and without a limit.
 	grpclog.SetLoggerV2(grpclog.NewLoggerV2(io.Discard, io.Discard, io.Discard))
 	log := NewLogger(cfg, stderr)
+	// A hangup during the start must not end it: the files are reloaded once the broker serves.
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP)
+	defer signal.Stop(hangups)
+
 	srv, err := server.Start(cfg, version, log)
 	if err != nil {
 		return err
@@ -72,10 +77,6 @@ func serve(ctx context.Context, version string, cfg config.Config, stdout, stder
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	defer signal.Stop(signals)
-
-	hangups := make(chan os.Signal, 1)
-	signal.Notify(hangups, syscall.SIGHUP)
-	defer signal.Stop(hangups)
 
 	tell := func(text string) { fmt.Fprintln(stdout, text) }
 	if cfg.LogFormat == "json" { // then every line is JSON
