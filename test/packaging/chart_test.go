@@ -2,6 +2,7 @@ package packaging
 
 import (
 	"encoding/json"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -171,6 +172,13 @@ func TestChartValues(t *testing.T) {
 	settings := podSettings(pod.Containers[0].Env)
 	if settings["FIVEWAYS_MEMORY_LIMIT"] != "1GiB" || settings["FIVEWAYS_DEFAULT_USER"] != "ann" {
 		t.Errorf("settings: %v", settings)
+	}
+	goodSettings(t, settings)
+	numbers := filepath.Join(t.TempDir(), "values.yaml")
+	must(t, os.WriteFile(numbers, []byte("settings: {memory_limit: 1073741824, max_connections: 2000000, shards: 2, heartbeat: 30s}\n"), 0o600))
+	settings = podSettings(rendered(t, tool, "@"+numbers)["StatefulSet mq"].Spec.Template.Spec.Containers[0].Env)
+	if settings["FIVEWAYS_MEMORY_LIMIT"] != "1073741824" || settings["FIVEWAYS_MAX_CONNECTIONS"] != "2000000" || settings["FIVEWAYS_HEARTBEAT"] != "30s" {
+		t.Errorf("numbers: %v", settings)
 	}
 	goodSettings(t, settings)
 	if out, err := exec.Command(tool, chart, "defaultUser=ann").CombinedOutput(); err == nil || !strings.Contains(string(out), "passwordSecret") {

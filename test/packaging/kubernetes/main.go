@@ -1,5 +1,6 @@
 // Command kubernetes checks a Helm chart as `helm lint` does, renders it with values (KEY=VALUE as
-// in --set), strictly decodes the output as Kubernetes objects, and prints them as JSON.
+// in --set, @FILE as in --values FILE), strictly decodes the output as Kubernetes objects, and
+// prints them as JSON.
 //
 // It is a separate module because of its dependencies.
 package main
@@ -20,6 +21,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/yaml"
 )
 
 const namespace = "queues"
@@ -28,7 +30,7 @@ func main() {
 	log.SetFlags(0)
 	values := map[string]any{}
 	for _, set := range os.Args[2:] {
-		if err := strvals.ParseInto(set, values); err != nil {
+		if err := add(set, values); err != nil {
 			log.Fatal(err)
 		}
 	}
@@ -39,6 +41,19 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
+}
+
+// add adds the values of KEY=VALUE, or of the file in @FILE.
+func add(set string, values map[string]any) error {
+	name, ok := strings.CutPrefix(set, "@")
+	if !ok {
+		return strvals.ParseInto(set, values)
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	return yaml.Unmarshal(text, &values) // as helm does: numbers become float64
 }
 
 // render returns the objects of a chart. It is an error if lint finds anything.
