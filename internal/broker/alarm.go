@@ -102,7 +102,7 @@ func (b *Broker) setAlarm(reason string, nodes []string) {
 		return
 	case have != nil && have.Reason == reason:
 		b.alarm.Store(&Alarm{Reason: reason, Nodes: nodes, Cleared: have.Cleared, clear: have.clear})
-		b.log.Warn("alarm: publishers stay blocked, now for other nodes", b.figures(reason, nodes)...)
+		b.log.Warn("alarm: publishers stay blocked; other nodes are low on disk than before", b.figures(reason, nodes)...)
 		return
 	case have != nil:
 		b.alarm.Store(nil)

@@ -25,6 +25,9 @@ func (c *core) persist() {
 		if c.restores && len(c.backlog[0].GetEntries()) > 0 {
 			return // it may contain committed entries
 		}
+		if c.cuts(c.backlog[0]) && len(c.begun) > 0 {
+			return // the core would wait for the disk, which may be full
+		}
 		err := c.begin(c.backlog[0])
 		if errors.Is(err, store.ErrNoSpace) {
 			return // the next tick tries again
@@ -59,12 +62,8 @@ func (c *core) begin(m *pb.Message) error {
 		c.finishAppends()
 		return nil
 	}
-	first := entries[0].GetIndex()
-	if first <= c.log.Last().Index {
-		if c.st.State().Health == store.NoSpace {
-			return store.ErrNoSpace // otherwise the core would wait until there is room
-		}
-		if err := c.log.Rewind(first); err != nil {
+	if c.cuts(m) {
+		if err := c.log.Rewind(entries[0].GetIndex()); err != nil {
 			return err
 		}
 	}
@@ -89,6 +88,12 @@ func (c *core) begin(m *pb.Message) error {
 	return nil
 }
 
+// cuts reports whether entries of the log are cut for an append.
+func (c *core) cuts(m *pb.Message) bool {
+	entries := m.GetEntries()
+	return len(entries) > 0 && entries[0].GetIndex() <= c.log.Last().Index
+}
+
 // stable is called when the entries of the oldest append in progress are durable.
 func (c *core) stable(err error) {
 	if c.failed != nil {
@@ -105,6 +110,7 @@ func (c *core) stable(err error) {
 		}
 	}
 	c.finishAppends()
+	c.persist()
 }
 
 func (c *core) finishAppends() {

@@ -113,7 +113,8 @@ type core struct {
 	reads    []read       // ascending
 	readSeq  uint64
 	transfer uint64 // tick of the last attempt to transfer the leadership
-	given    int    // attempts since this node was last fit to lead
+	given    int    // attempts since this node was last fit to lead for a while
+	fit      int    // ticks since it was last unfit
 	snap     snapshots
 	keep     int64 // bytes of the log that are kept for a slow follower
 	holds    map[uint64]hold
@@ -240,9 +241,9 @@ func (c *core) tick() {
 	} else {
 		c.log.Mark()
 	}
-	switch unfit := c.unfit(); {
-	case !unfit:
-		c.given = 0
+	c.noteFitness()
+	switch {
+	case c.fit > 0:
 		c.raw.Tick()
 	case c.leadTerm != 0:
 		c.raw.Tick()
@@ -255,6 +256,7 @@ func (c *core) tick() {
 		}
 		c.ends.tick(c.log.Last().Index)
 	}
+	c.reportSnapshots()
 	c.dropSnapshot()
 	c.noteSilence()
 }
@@ -420,6 +422,7 @@ func (c *core) saveMembers() error {
 // lose ends this node's leadership.
 func (c *core) lose() {
 	c.leadTerm, c.holds = 0, nil
+	c.snap.failed = nil
 	c.dropSnapshot()
 	if c.leading != nil {
 		c.leading.end()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"maps"
 	"slices"
 
 	"go.etcd.io/raft/v3"
@@ -216,10 +217,15 @@ type snapshots struct {
 	since     int                 // tick at which it became ready
 	given     *store.RaftSnapshot // Raft has it in a message
 	sending   bool
-	failures  int // in a row
-	pause     int // tick before which no further one is prepared
+	failed    map[uint64]failure // by node to which the last one was sent
 
 	staged *store.Staged // received and passed to Raft
+}
+
+// failure is what became of the snapshots that were sent to a node.
+type failure struct {
+	times    int // in a row
+	reportAt int // the tick at which Raft is told, and may ask for another one; 0: it was told
 }
 
 // opening is a snapshot of which only the checkpoints are open.
@@ -288,7 +294,7 @@ func (c *core) prepared(sn *store.RaftSnapshot, err error) {
 func (c *core) takeSnapshot() (*pb.Snapshot, error) {
 	s := &c.snap
 	if s.ready == nil {
-		s.wanted = c.ticks >= s.pause
+		s.wanted = true
 		return nil, raft.ErrSnapshotTemporarilyUnavailable
 	}
 	s.given, s.ready = s.ready, nil
@@ -319,21 +325,39 @@ func (c *core) sent(to uint64, err error) {
 	if c.failed != nil {
 		return
 	}
-	status := raft.SnapshotFinish
-	if err != nil {
-		status = raft.SnapshotFailure
-		c.counts.SnapshotsFailed++
-		c.snap.pause = c.ticks + int(backoff(c.snap.failures))
-		c.snap.failures++
-		c.logger.Warn("replica: a snapshot did not arrive", "to", to, "err", err)
-	} else {
-		c.snap.failures = 0
+	if err == nil {
 		c.counts.SnapshotsSent++
+		delete(c.snap.failed, to)
 		if c.leadTerm != 0 {
 			c.hold(to, last)
 		}
+		c.raw.ReportSnapshot(to, raft.SnapshotFinish)
+		return
 	}
-	c.raw.ReportSnapshot(to, status)
+	c.counts.SnapshotsFailed++
+	c.logger.Warn("replica: a snapshot did not arrive", "to", to, "err", err)
+	if c.leadTerm == 0 {
+		return
+	}
+	f := c.snap.failed[to]
+	f.reportAt = c.ticks + int(backoff(f.times))
+	f.times++
+	if c.snap.failed == nil {
+		c.snap.failed = map[uint64]failure{}
+	}
+	c.snap.failed[to] = f
+}
+
+// reportSnapshots tells Raft that snapshots have failed. It waits with that, longer after each
+// failure, because Raft asks for another one at once.
+func (c *core) reportSnapshots() {
+	for _, to := range slices.Sorted(maps.Keys(c.snap.failed)) {
+		if f := c.snap.failed[to]; f.reportAt != 0 && c.ticks >= f.reportAt {
+			f.reportAt = 0
+			c.snap.failed[to] = f
+			c.raw.ReportSnapshot(to, raft.SnapshotFailure)
+		}
+	}
 }
 
 // dropSnapshot closes a snapshot that no node has requested in time. It does so at once if the

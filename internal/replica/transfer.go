@@ -8,6 +8,17 @@ func (c *core) unfit() bool {
 	return c.restores || c.st.State().Health != store.Healthy || len(c.backlog) > 0 || len(c.begun) > 0 && c.ticks-c.begun[0].since > stuckTicks
 }
 
+// noteFitness counts for how many ticks this node has been fit to lead.
+func (c *core) noteFitness() {
+	if c.unfit() {
+		c.fit = 0
+		return
+	}
+	if c.fit++; c.fit > stuckTicks {
+		c.given = 0
+	}
+}
+
 // giveAway transfers the leadership to the most advanced voter. Each attempt costs this node its
 // lease for a while (lentAgain), so it waits longer after each: the others may not be fit, either.
 func (c *core) giveAway() {

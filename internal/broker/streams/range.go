@@ -26,7 +26,7 @@ type page struct {
 	later   bodies.Later   // by index in entries
 	bounded bool           // bytes that a page may have; the rest is not shown
 	size    int64          // bytes that the entries take, as far as they were looked at
-	taken   int64          // bytes that those added by take take
+	taken   int64          // bytes of the entries that take has added
 	fit     int            // how many entries fit; 0: all
 }
 

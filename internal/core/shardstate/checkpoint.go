@@ -29,7 +29,7 @@ const maxContent = 1 << 33
 // then write it while the machine continues.
 type Frozen struct {
 	Clean   bool     // no message was unacked
-	rest    []*Queue // the last ones may lack a copy
+	rest    []*Queue // Copy has not come to them; of these, those whose copyTo is this one lack a copy
 	queues  []frozen[*queue.Frozen]
 	keys    []frozen[encoded]
 	streams []frozen[*stream.Frozen]
@@ -51,8 +51,8 @@ type encoded []byte
 func (e encoded) AppendTo(dst []byte) []byte { return append(dst, e...) }
 
 // Freeze begins a copy of the state, which Copy completes. A queue that changes before its turn is
-// copied first. clean means that the process is ending; out then returns how many messages of a
-// queue are unacked without a consumer.
+// copied first. A copy that is not complete by the next Freeze never will be. clean means that the
+// process is ending; out then returns how many messages of a queue are unacked without a consumer.
 func (m *Machine) Freeze(clean bool, out func(*Queue) int) *Frozen {
 	f := &Frozen{Clean: clean, rest: make([]*Queue, 0, len(m.queues))}
 	for _, q := range m.queues {

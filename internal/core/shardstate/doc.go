@@ -7,7 +7,7 @@
 //
 // # One code path for live changes and replay
 //
-// Only the methods of Queue in apply.go change the state. They have two callers:
+// Only the methods of Queue in apply.go and stream.go change the state. They have two callers:
 //
 //   - Recorder, on the live path: it makes a change and appends its fact to the current entry. No
 //     method does one without the other.
@@ -28,4 +28,6 @@
 //   - The number of a fact in its entry (sub) is its position there. It identifies messages
 //     forever.
 //   - Within an entry, a fact about a message follows the fact that published it.
+//   - A checkpoint copies the queues a few at a time. So before a method changes durable state, it
+//     calls changes, which copies the queue for the checkpoint that is being taken.
 package shardstate

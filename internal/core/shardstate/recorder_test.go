@@ -273,6 +273,50 @@ func TestChangesDuringCheckpoint(t *testing.T) {
 	}
 }
 
+// TestCheckpointInPieces checks a checkpoint of more queues than are copied at once, of which some
+// change and some are deleted between.
+func TestCheckpointInPieces(t *testing.T) {
+	const queues = 2*copyAtOnce + 10
+	empty := func() (*Machine, []*Queue) {
+		m, list := NewMachine(counted{}), make([]*Queue, queues)
+		for i := range list {
+			list[i] = NewQueue(uint64(i+1), true)
+			m.Add(list[i])
+		}
+		return m, list
+	}
+	m, list := empty()
+	facts := NewRecorder(counted{})
+	facts.Begin(1, nil)
+	publish := func(queues []*Queue) {
+		for _, q := range queues {
+			var msg Message
+			msg.To(q, 0, 0, true)
+			msg.Env = body("text")
+			facts.Publish(&msg)
+		}
+	}
+	publish(list)
+	want, frozen, pieces := m.Hash(), m.Freeze(false, nobody), 0
+	err := frozen.Complete(func(copy func()) error {
+		copy()
+		if pieces++; pieces == 1 {
+			publish(list[queues/2:])
+			for id := range uint64(queues / 2) {
+				m.Drop(id + 1)
+			}
+		}
+		return nil
+	})
+	if err != nil || pieces != 3 {
+		t.Fatalf("%d pieces, %v", pieces, err)
+	}
+	restored, _ := empty()
+	if _, err := restored.Restore(bytes.NewReader(written(t, frozen))); err != nil || restored.Hash() != want {
+		t.Fatalf("the checkpoint has another state, %v", err)
+	}
+}
+
 // TestReplay makes random changes through a Recorder. A replay of the entries, complete or after a
 // checkpoint, must give the same state and the same references to bodies.
 func TestReplay(t *testing.T) {
