@@ -41,7 +41,7 @@ func (l *leaseService) LeaseRevoke(ctx context.Context, r *pb.LeaseRevokeRequest
 	}
 	resp, err := l.srv.keys.LeaseRevoke(ctx, r)
 	if err == nil {
-		l.srv.virtual.awaitLeaseEnd(r.ID)
+		l.srv.virtual.awaitLeaseEnd(ctx, r.ID)
 	}
 	return completed(l.srv, resp, err)
 }

@@ -99,9 +99,9 @@ func (n *virtualKeys) mayEndLease(who *identity, lease int64) error {
 
 // awaitLeaseEnd returns when the tasks that a revoked lease owned are removed. It does not wait for
 // consumers of queues: what they held goes to others.
-func (n *virtualKeys) awaitLeaseEnd(lease int64) {
+func (n *virtualKeys) awaitLeaseEnd(ctx context.Context, lease int64) {
 	if n.semaphores != nil {
-		n.semaphores.AwaitLeaseEnd(lease)
+		n.semaphores.AwaitLeaseEnd(ctx, lease)
 	}
 }
 

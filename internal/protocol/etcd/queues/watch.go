@@ -46,12 +46,12 @@ func (n *Namespace) Watch(who Caller, r *pb.WatchCreateRequest, ready func()) (_
 		base: bytes.Clone(path.Base), from: r.StartRevision, puts: !slices.Contains(r.Filters, pb.WatchCreateRequest_NOPUT), prevKV: r.PrevKv, ready: ready,
 		deletions: len(r.RangeEnd) > 0 && !slices.Contains(r.Filters, pb.WatchCreateRequest_NODELETE),
 	}
-	if n.Clock.Reach(w.from) {
-		w.from = 0 // it does not tell what the client has seen of this node
-	}
 	held := false
 	_, err = n.join(who, string(path.Queue), string(path.Client), func(c *consumer) {
 		w.c = c
+		if n.Clock.Reach(w.from) {
+			w.from = 0 // it does not tell what the client has seen of this node
+		}
 		since = w.catchUp()
 		held = len(w.events) > 0
 		c.watches = append(slices.Clone(c.watches), w)

@@ -63,7 +63,7 @@ func (l *leases) run() {
 			return // the next start finds the ended leases
 		}
 		if err := l.n.m.EndOwners(ended...); err != nil {
-			l.log.Error("etcd: the tasks of ended leases could not be removed", "leases", ended, "err", err)
+			l.log.Error("etcd: the tasks of ended leases could not be removed", "leases", len(ended), "err", err)
 		}
 		l.settle(ended)
 	}
@@ -81,11 +81,19 @@ func (l *leases) settle(ended []int64) {
 	l.removed.Broadcast()
 }
 
-// await returns when the tasks of a lease that has ended are removed.
-func (l *leases) await(lease int64) {
+// await returns when the tasks of a lease that has ended are removed, or ctx ends.
+func (l *leases) await(ctx context.Context, lease int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for l.ending[lease] > 0 && !l.stopped {
+	if l.ending[lease] == 0 {
+		return
+	}
+	defer context.AfterFunc(ctx, func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.removed.Broadcast()
+	})()
+	for l.ending[lease] > 0 && !l.stopped && ctx.Err() == nil {
 		l.removed.Wait()
 	}
 }
@@ -106,8 +114,8 @@ func (l *leases) close(ctx context.Context) {
 // consequences.
 func (n *Namespace) LeaseEnded(lease int64) { n.leases.end(lease) }
 
-// AwaitLeaseEnd returns when the tasks of a lease that has ended are removed.
-func (n *Namespace) AwaitLeaseEnd(lease int64) { n.leases.await(lease) }
+// AwaitLeaseEnd returns when the tasks of a lease that has ended are removed, or ctx ends.
+func (n *Namespace) AwaitLeaseEnd(ctx context.Context, lease int64) { n.leases.await(ctx, lease) }
 
 // MayEndLease checks that a caller may end a lease: all tasks that the lease owns must be in
 // semaphores that the caller may write.

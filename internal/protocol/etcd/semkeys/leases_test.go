@@ -126,10 +126,10 @@ func TestLeaseWithAnEarlierID(t *testing.T) {
 		w.putLeased("/semaphore/a/old", 1)
 		w.n.LeaseEnded(1)
 		w.putLeased("/semaphore/a/new", 1) // it was granted again
-		w.n.AwaitLeaseEnd(1)
+		w.n.AwaitLeaseEnd(t.Context(), 1)
 		same(t, w.all("/semaphore/a/"), "/semaphore/a/new=ACQUIRED 1")
 		w.n.LeaseEnded(1)
-		w.n.AwaitLeaseEnd(1)
+		w.n.AwaitLeaseEnd(t.Context(), 1)
 		same(t, w.all("/semaphore/a/"))
 	}
 }

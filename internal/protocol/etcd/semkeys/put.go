@@ -1,6 +1,8 @@
 package semkeys
 
 import (
+	"context"
+
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 )
@@ -40,6 +42,6 @@ func (n *Namespace) CheckPut(who Caller, r *pb.PutRequest) error {
 	case r.Lease != 0 && !n.LeaseExists(r.Lease):
 		return rpctypes.ErrGRPCLeaseNotFound
 	}
-	n.leases.await(r.Lease) // a new lease with the ID of one that ended must keep its tasks
+	n.leases.await(context.Background(), r.Lease) // a new lease with the ID of one that ended must keep its tasks
 	return nil
 }
