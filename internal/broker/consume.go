@@ -14,10 +14,11 @@ func (s *Session) Consume(spec shard.ConsumerSpec) (*shard.Consumer, error) {
 		return nil, err
 	}
 	c := shard.NewConsumer(&s.client, &spec)
+	s.client.Add(c) // before it joins, because the deletion of its queue removes it again
 	if err := q.Join(c, spec.Started); err != nil {
+		s.client.Forget(c)
 		return nil, err
 	}
-	s.client.Add(c)
 	return c, nil
 }
 

@@ -1,11 +1,13 @@
 package broker
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"testing"
 
 	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/core/failure"
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
@@ -45,6 +47,30 @@ func TestManyConsumersShare(t *testing.T) {
 		if got[d.Consumer.Tag]++; got[d.Consumer.Tag] > limit+1 {
 			t.Fatalf("consumer %s got two for one", d.Consumer.Tag)
 		}
+	}
+}
+
+// A session keeps no consumer whose queue was deleted as soon as the consumer had started, and none
+// that was refused.
+func TestConsumerOfDeletedQueue(t *testing.T) {
+	b := openBroker(t, vfs.NewMem(), nil)
+	defer mustClose(t, b)
+	c := newClient(t, b)
+	defer c.Close()
+	c.queue("q", nil)
+	_, err := c.Consume(shard.ConsumerSpec{Queue: "q", Tag: "a", Started: func() {
+		if n := len(c.client.TakeAll()); n != 1 { // as the deletion of the queue does it
+			t.Errorf("the session has %d consumers when its consumer starts, want 1", n)
+		}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Consume(shard.ConsumerSpec{Queue: "q", Tag: "b", Exclusive: true}); !errors.Is(err, failure.ErrExclusiveConsumer) {
+		t.Fatal(err)
+	}
+	if n := len(c.client.TakeAll()); n != 0 {
+		t.Errorf("the session keeps %d consumers, want none", n)
 	}
 }
 
