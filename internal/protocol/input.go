@@ -98,9 +98,7 @@ func (in *Input) Fill(want int) error {
 	in.waiting.Store(true)
 	n, err := in.read()
 	in.waiting.Store(false)
-	if errors.Is(err, os.ErrDeadlineExceeded) {
-		// A kick sets its flag first, so that none is lost here.
-		in.nc.SetReadDeadline(time.Time{}) //nolint:errcheck // the next read reports a closed socket
+	if in.kicked(err) {
 		return ErrKicked
 	}
 	if n == 0 && err == nil {
@@ -115,6 +113,30 @@ func (in *Input) Fill(want int) error {
 		return nil
 	}
 	return err
+}
+
+// AwaitEnd waits until the client has closed the connection, and reads nothing: data may be
+// unread. It returns ErrKicked after Kick, io.EOF at the end, errors.ErrUnsupported at once if the
+// system cannot tell, and network errors.
+func (in *Input) AwaitEnd() error {
+	switch err := awaitGone(in.nc); {
+	case err == nil:
+		return io.EOF
+	case in.kicked(err):
+		return ErrKicked
+	default:
+		return err
+	}
+}
+
+// kicked reports whether err, of a read, is due to Kick. It makes the next read wait again.
+func (in *Input) kicked(err error) bool {
+	if !errors.Is(err, os.ErrDeadlineExceeded) {
+		return false
+	}
+	// A kick sets its flag first, so that none is lost here.
+	in.nc.SetReadDeadline(time.Time{}) //nolint:errcheck // the next read reports a closed socket
+	return true
 }
 
 func (in *Input) read() (int, error) {

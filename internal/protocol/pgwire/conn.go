@@ -65,7 +65,7 @@ func newConn(s *Server, nc net.Conn, id uint64) *conn {
 	c.Begin(nc, id)
 	c.client = s.o.Clients.Enter(nc, id, "sql", c)
 	c.out.nc, c.out.w = nc, &countedWriter{nc, &c.client.Out}
-	c.running.gone = func() bool { return isGone(nc) }
+	c.running.gone = func() bool { return protocol.Gone(nc) }
 	return c
 }
 

@@ -90,6 +90,15 @@ func (c *conn) tellOf(r command.Request, failed error) {
 	})
 }
 
+// readAhead reads once while a request waits. If much has been read, it leaves the rest and waits
+// for the end of the connection.
+func (c *conn) readAhead() error {
+	if len(c.in.Pending()) < mostAhead {
+		return c.in.Fill(0)
+	}
+	return c.in.AwaitEnd()
+}
+
 // watch keeps reading while a request waits, so that the end of the connection ends the wait. After
 // stop returns, nothing else reads from the connection.
 func (c *conn) watch() (stop func()) {
@@ -97,12 +106,14 @@ func (c *conn) watch() (stop func()) {
 	done := make(chan struct{})
 	late := time.AfterFunc(watchAfter, func() {
 		defer close(done)
-		for len(c.in.Pending()) < mostAhead {
-			switch err := c.in.Fill(0); {
+		for {
+			switch err := c.readAhead(); {
 			case errors.Is(err, protocol.ErrKicked):
 				if over.Load() {
 					return
 				}
+			case errors.Is(err, errors.ErrUnsupported):
+				return
 			case err != nil:
 				c.waits.stop(errLeft)
 				return
@@ -112,7 +123,7 @@ func (c *conn) watch() (stop func()) {
 	return func() {
 		if !late.Stop() {
 			over.Store(true)
-			c.in.Kick() // if the goroutine has stopped reading, this wakes the next read needlessly
+			c.in.Kick() // if the goroutine has ended, this wakes the next read needlessly
 			<-done
 		}
 	}

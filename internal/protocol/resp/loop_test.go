@@ -90,6 +90,39 @@ func TestLeaverIsNoticed(t *testing.T) {
 	}
 }
 
+// TestLeaverIsNoticedBehindMuch is like TestLeaverIsNoticed, with more requests behind the waiting
+// one than the connection reads ahead.
+func TestLeaverIsNoticedBehindMuch(t *testing.T) {
+	n := startNode(t, Options{})
+	c, other := n.Dial(), n.Dial()
+	c.Send(resptest.Encode("TEST.POP", "q", "0"))
+	n.UntilBlocked(other, 1)
+	c.Send(resptest.Encode("ECHO", strings.Repeat("x", 2*mostAhead)))
+	c.Conn.Close()
+	n.UntilBlocked(other, 0)
+	other.Wants("TEST.PUSH q hello", "1")
+	other.Wants("TEST.POP q", `"hello"`)
+}
+
+// TestWaiterReadsOn checks that a client with more requests behind a waiting one than the
+// connection reads ahead gets all its replies.
+func TestWaiterReadsOn(t *testing.T) {
+	n := startNode(t, Options{})
+	c, other := n.Dial(), n.Dial()
+	body := strings.Repeat("x", 2*mostAhead)
+	for range 3 {
+		c.Send(resptest.Encode("TEST.POP", "q", "0"))
+		n.UntilBlocked(other, 1)
+		c.Send(resptest.Encode("ECHO", body))
+		other.Wants("TEST.PUSH q hello", "1")
+		for _, want := range []string{"hello", body} {
+			if got := c.Reply(); got != strconv.Quote(want) {
+				t.Errorf("%.20s, want %.20s", got, want)
+			}
+		}
+	}
+}
+
 // TestPanic checks that a panic ends only its own connection, with an answer and a log line.
 func TestPanic(t *testing.T) {
 	n := startNode(t, Options{})

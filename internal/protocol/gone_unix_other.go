@@ -1,6 +1,6 @@
 //go:build unix && !linux
 
-package pgwire
+package protocol
 
 import "syscall"
 

@@ -1,4 +1,4 @@
-package pgwire
+package protocol
 
 import "golang.org/x/sys/unix"
 
