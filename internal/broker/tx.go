@@ -2,6 +2,7 @@ package broker
 
 import (
 	"errors"
+	"slices"
 	"sync"
 
 	"fiveways.dev/fiveways/internal/broker/shard"
@@ -18,6 +19,7 @@ type Tx struct {
 	s          *Session
 	parts      []txPart // one per shard, in order of first use
 	posts      bool
+	expected   int // messages
 	publishes  []*ServerPublish
 	piggybacks piggybacks
 	rates      *Reservation // of the publishes, not yet charged; nil: none is needed
@@ -36,6 +38,9 @@ type txPart struct {
 // NewTx begins a transaction. Nothing happens before Commit, so the caller may simply drop it.
 func (s *Session) NewTx() *Tx { return &Tx{s: s} }
 
+// Expect says how many messages will be added, all or most of them to one shard.
+func (t *Tx) Expect(n int) { t.expected = n }
+
 // add adds an op to the part of its shard.
 func (t *Tx) add(sh *shard.Shard, o shard.Op) {
 	for i := range t.parts {
@@ -47,6 +52,8 @@ func (t *Tx) add(sh *shard.Shard, o shard.Op) {
 	}
 	ops := t.s.committing.spare
 	t.s.committing.spare = nil
+	ops = slices.Grow(ops, t.expected)
+	t.expected = 0
 	t.parts = append(t.parts, txPart{shard: sh, ops: append(ops, o), bytes: int64(len(o.Env))})
 }
 

@@ -43,7 +43,7 @@ func (s *Session) browse(env *expr.Env, a arguments, yield func([]value.Datum, e
 		}
 		for i := range page {
 			m := &page[i]
-			if s.holdsPlace(src.name, m.Handle) {
+			if s.holds(src.name, m) {
 				continue
 			}
 			if !yield(record(s.view(src.queue, m.Handle, m.Env, env), allColumns), nil) {

@@ -60,12 +60,12 @@ func (s *Session) changeTask(c *TaskChange) (*TaskChange, error) {
 	if s.work.tasks >= maxChanges {
 		return nil, pgerror.New(pgerror.ProgramLimitExceeded, "a transaction changes at most %d tasks", maxChanges).WithHint("Commit more often.")
 	}
-	s.work.add(entry{task: c})
+	s.work.add(c)
 	return c, nil
 }
 
 // Change updates or deletes a semaphore when the transaction commits.
-func (s *Session) Change(c semaphores.Change) { s.work.add(entry{semaphore: c}) }
+func (s *Session) Change(c semaphores.Change) { s.work.add(c) }
 
 // Undoable records an operation that took effect at once. undo reverts it on rollback.
 func (s *Session) Undoable(undo func()) { s.change(step{undo: undo}) }
@@ -75,8 +75,8 @@ func (s *Session) Changes(fn func(semaphores.Change)) {
 	if s.work.semaphores == 0 {
 		return
 	}
-	for i := range s.work.entries {
-		if c := s.work.entries[i].semaphore; c != nil {
+	for _, e := range s.work.entries {
+		if c, ok := e.(semaphores.Change); ok {
 			fn(c)
 		}
 	}
@@ -85,8 +85,11 @@ func (s *Session) Changes(fn func(semaphores.Change)) {
 // Continues reports whether the last operation of the open transaction was a change of a task of
 // this semaphore.
 func (s *Session) Continues(key string) bool {
-	n := len(s.work.entries)
-	return n > 0 && s.work.entries[n-1].task != nil && s.work.entries[n-1].task.key == key
+	if len(s.work.entries) == 0 {
+		return false
+	}
+	c, ok := s.work.entries[len(s.work.entries)-1].(*TaskChange)
+	return ok && c.key == key
 }
 
 // taskRun is a run of adjacent task changes that are applied as one change of their semaphore, so
@@ -99,10 +102,10 @@ type taskRun struct {
 // changes returns the changes of semaphores in their order.
 func (j *journal) changes() (all []semaphores.Change, runs []taskRun) {
 	for i := 0; i < len(j.entries); i++ {
-		switch e := &j.entries[i]; {
-		case e.semaphore != nil:
-			all = append(all, e.semaphore)
-		case e.task != nil:
+		switch e := j.entries[i].(type) {
+		case semaphores.Change:
+			all = append(all, e)
+		case *TaskChange:
 			run := taskRun{of: j.neighbours(i)}
 			run.change = changeOf(run.of)
 			all, runs = append(all, run.change), append(runs, run)
@@ -115,10 +118,10 @@ func (j *journal) changes() (all []semaphores.Change, runs []taskRun) {
 // neighbours returns the task changes from entry i on that have the same kind and semaphore, at
 // most as many as one change may contain.
 func (j *journal) neighbours(i int) (all []*TaskChange) {
-	first := j.entries[i].task
+	first := j.entries[i].(*TaskChange)
 	for ; i < len(j.entries) && len(all) < semaphores.MaxEntries; i++ {
-		c := j.entries[i].task
-		if c == nil || c.kind != first.kind || c.key != first.key {
+		c, ok := j.entries[i].(*TaskChange)
+		if !ok || c.kind != first.kind || c.key != first.key {
 			break
 		}
 		all = append(all, c)

@@ -124,7 +124,7 @@ func (s *Session) fetch(src source, env *expr.Env, n int, keep *selector) ([]val
 		v.fill(row, allColumns)
 		all[i] = received{row: row, priority: lent[i].Handle.Priority(), lent: &lent[i]}
 	}
-	if s.work.posts > 0 {
+	if s.work.posts.Len() > 0 {
 		all = append(all, s.ownMessages(src, env, n, keep)...)
 	}
 	if len(all) > 1 {
@@ -136,7 +136,7 @@ func (s *Session) fetch(src source, env *expr.Env, n int, keep *selector) ([]val
 // freed takes messages that are blocked only by messages that the transaction itself has taken. For
 // the transaction, those no longer exist.
 func (s *Session) freed(src source, n int, keep func(message.Envelope) bool) (lent []shard.Delivery, err error) {
-	if s.work.holds == 0 {
+	if s.work.held.Len() == 0 {
 		return nil, nil
 	}
 	if keep != nil {
@@ -163,10 +163,8 @@ func (s *Session) letGo(all []shard.Delivery) {
 
 // loans returns the messages that the transaction holds.
 func (s *Session) loans() (all []shard.Loan) {
-	for i := range s.work.entries {
-		if h := s.work.entries[i].held; h != nil {
-			all = append(all, shard.Loan{Queue: h.queue, Handle: h.handle})
-		}
+	for _, h := range s.work.held.All() {
+		all = append(all, h.loan())
 	}
 	return all
 }

@@ -1,6 +1,7 @@
 package mbus
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -47,53 +48,42 @@ func (f *found) envelope() message.Envelope {
 	return f.m.Env
 }
 
-// find searches an engine queue, as the session sees it, for a message with the given iid; ""
-// matches any.
+// find searches an engine queue, as the session sees it, for a message with the given iid.
 func (s *Session) find(from *broker.Session, queueName, iid string) (f found, ok bool, err error) {
-	s.waiting(queueName, func(p *pending) bool {
-		if ok = iid == "" || p.iid == iid; ok {
-			f.post = p
-		}
-		return !ok
-	})
-	if ok {
+	if f.post = s.ownPost(queueName, iid); f.post != nil {
 		return f, true, nil
 	}
-	place, _, isPlace := placeOf(iid)
-	switch {
-	case isPlace && place == queueName, iid == "" && s.work.holds > 0:
-		return s.browseFor(from, queueName, iid)
-	case iid != "" && s.holds(queueName, iid):
-		return f, false, nil
+	switch place, h, isPlace := placeOf(iid); {
+	case isPlace && place == queueName:
+		f.m, ok, err = findAt(from, queueName, h)
+		ok = ok && !s.holds(queueName, &f.m)
+	case !s.holdsID(queueName, iid):
+		f.m, ok, err = inspect.Find(from, queueName, iid)
 	}
-	f.m, ok, err = inspect.Find(from, queueName, iid)
 	return f, ok, s.failed(err)
 }
 
-// browseFor searches the messages one by one.
-func (s *Session) browseFor(from *broker.Session, queueName, iid string) (f found, ok bool, err error) {
+// findAt returns the message at a position.
+func findAt(from *broker.Session, queueName string, h queue.Handle) (m inspect.Message, ok bool, err error) {
 	b, err := inspect.Browse(from, queueName)
 	if err != nil {
-		return f, false, s.failed(err)
+		return m, false, err
 	}
-	for {
-		page, err := b.Next(64)
-		if err != nil || len(page) == 0 {
-			return f, false, s.failed(err)
-		}
-		for i := range page {
-			named := iid == "" || placeID(queueName, page[i].Handle) == iid
-			if named && !s.holdsPlace(queueName, page[i].Handle) {
-				return found{m: page[i]}, true, nil
-			}
-		}
+	b.After(h - 1)
+	page, err := b.Next(1)
+	if err != nil || len(page) == 0 || page[0].Handle != h {
+		return m, false, err
 	}
+	return page[0], true, nil
 }
 
-// holdsPlace reports whether the transaction has taken the message at a position.
-func (s *Session) holdsPlace(queueName string, h queue.Handle) bool {
-	for i := range s.work.entries {
-		if held := s.work.entries[i].held; held != nil && held.handle == h && held.queue.Name == queueName {
+// holds reports whether the transaction has taken a message of a queue.
+func (s *Session) holds(queueName string, m *inspect.Message) bool {
+	if s.work.held.Len() == 0 {
+		return false
+	}
+	for h := range s.work.held.With(cmp.Or(messageID(m.Env), placeID(queueName, m.Handle))) {
+		if h.handle == m.Handle && h.queue.Name == queueName {
 			return true
 		}
 	}
@@ -126,17 +116,31 @@ func (s *Session) isThere(_ *expr.Env, queueName string, a arguments) (value.Dat
 	if err != nil {
 		return nil, err
 	}
-	iid := ""
-	if a.has(0) {
-		if iid = a.text(0); iid == "" {
-			return false, nil
-		}
+	if a.has(0) && a.text(0) == "" {
+		return false, nil
 	}
 	if err := src.from.MayRead(src.name); err != nil { // find does not check this for the transaction's own posts
 		return nil, s.failed(err)
 	}
-	_, ok, err := s.findIn(src.from, src.queue, iid)
+	if !a.has(0) {
+		return s.hasAny(src.from, src.queue)
+	}
+	_, ok, err := s.findIn(src.from, src.queue, a.text(0))
 	return ok, err
+}
+
+// hasAny reports whether any consumer of a queue has a message.
+func (s *Session) hasAny(from *broker.Session, queueName string) (bool, error) {
+	for _, c := range s.subscribers(queueName) {
+		name := consumerQueue(queueName, c.name)
+		if _, err := inspect.Browse(from, name); err != nil { // it checks what from may see
+			return false, s.failed(err)
+		}
+		if n, err := s.count(name); n > 0 || err != nil {
+			return n > 0, err
+		}
+	}
+	return false, nil
 }
 
 // homes returns the queues to search for a message by its iid alone: the queue that the iid names,
@@ -182,7 +186,7 @@ func (s *Session) atHome(iid string, fn func(src source) (done bool, err error))
 }
 
 func (s *Session) peek(env *expr.Env, a arguments) (row value.Datum, err error) {
-	if !a.has(0) {
+	if !a.has(0) || a.text(0) == "" {
 		return nil, nil
 	}
 	err = s.atHome(a.text(0), func(src source) (bool, error) {
@@ -231,13 +235,7 @@ func (s *Session) takeFrom(env *expr.Env, queueName, consumer string, a argument
 // takeOne takes a message by its iid, and waits while another transaction holds it. It returns nil
 // if there is no such message.
 func (s *Session) takeOne(env *expr.Env, src source, iid string) (value.Datum, error) {
-	var own *pending
-	s.waiting(src.name, func(p *pending) bool {
-		if p.iid == iid {
-			own = p
-		}
-		return own == nil
-	})
+	own := s.ownPost(src.name, iid)
 	switch {
 	case own != nil:
 		if err := src.from.MayRead(src.name); err != nil {
@@ -245,7 +243,7 @@ func (s *Session) takeOne(env *expr.Env, src source, iid string) (value.Datum, e
 		}
 		s.takeOwn(own, src.name)
 		return record(s.taken(src.queue, 0, own.publish.Env, env), allColumns), nil
-	case iid == "" || s.holds(src.name, iid):
+	case iid == "" || s.holdsID(src.name, iid):
 		return nil, nil
 	}
 	d, ok, err := shard.Delivery{}, false, error(nil)
@@ -272,11 +270,17 @@ func (s *Session) estimate(env *expr.Env, a arguments) (value.Datum, error) {
 		env.Notice(pgerror.Notice("Requested queue '%s' does not exists", a.text(0)))
 		return nil, nil
 	}
-	st, err := inspect.Queue(s.own, name)
+	n, err := s.count(name)
 	if err != nil {
-		return nil, s.failed(err)
+		return nil, err
 	}
-	n := int64(st.Ready+st.Unacked+st.Scheduled+st.Blocked) - s.heldIn(name)
-	s.waiting(name, func(*pending) bool { n++; return true })
 	return n, nil
+}
+
+// count returns the number of messages in an engine queue, as the session sees it.
+func (s *Session) count(queueName string) (int64, error) {
+	st, err := inspect.Queue(s.own, queueName)
+	n := int64(st.Ready+st.Unacked+st.Scheduled+st.Blocked) - s.work.heldIn[queueName]
+	s.waiting(queueName, func(*pending) bool { n++; return true })
+	return n, s.failed(err)
 }

@@ -201,10 +201,7 @@ func (s *Session) claimIID(ctx context.Context, queueName, iid string) (*loans.C
 	for _, c := range s.subscribers(queueName) {
 		name := consumerQueue(queueName, c.name)
 		if !fresh {
-			s.waiting(name, func(p *pending) bool {
-				taken = taken || p.iid == iid
-				return !taken
-			})
+			taken = s.ownPost(name, iid) != nil
 		}
 		if !taken {
 			taken, err = loans.InUse(ctx, s.own, name, iid, own, &s.tx)
@@ -236,8 +233,8 @@ func (s *Session) waitFailed(ctx context.Context, err error) error {
 // holding returns what the transaction holds while it waits, for deadlock detection.
 func (s *Session) holding() loans.Holdings {
 	h := loans.Holdings{Loans: s.loans()}
-	for i := range s.work.entries {
-		if p := s.work.entries[i].post; p != nil && p.claim != nil {
+	for _, p := range s.work.posts.All() {
+		if p.claim != nil {
 			h.Claims = append(h.Claims, p.claim)
 		}
 	}
@@ -311,7 +308,7 @@ func (s *Session) add(p *posting, named string, m *encoded, targets shard.Target
 	if s.work.bytes+post.bytes() > s.room {
 		return s.failed(&failure.Error{Err: failure.ErrTooLarge, Kind: "transaction"})
 	}
-	s.work.add(entry{post: post})
+	s.work.add(post)
 	return nil
 }
 
@@ -336,8 +333,8 @@ func (s *Session) exists(iid string, but *pending) bool {
 
 // posted reports whether the transaction itself has posted a message with this id. It ignores but.
 func (s *Session) posted(iid string, but *pending) bool {
-	for i := range s.work.entries {
-		if p := s.work.entries[i].post; p != nil && p != but && p.iid == iid && p.alive() {
+	for p := range s.work.posts.With(iid) {
+		if p != but && p.alive() {
 			return true
 		}
 	}

@@ -93,8 +93,8 @@ func (s *Session) bury(env *expr.Env, m value.Record, cause error) error {
 	p.delayed, p.hasDelayed = m[colDelayed].(temporal.Timestamp)
 	p.expires, p.hasExpires = m[colExpires].(temporal.Timestamp)
 	var source *shard.Loan
-	for i := range s.work.entries {
-		if h := s.work.entries[i].held; h != nil && h.named(p.iid) && int64(h.handle) == m[colID] {
+	for h := range s.work.held.With(p.iid) {
+		if int64(h.handle) == m[colID] {
 			source = &shard.Loan{Queue: h.queue, Handle: h.handle}
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"fiveways.dev/fiveways/internal/broker/shard"
 	"fiveways.dev/fiveways/internal/core/message"
 	"fiveways.dev/fiveways/internal/core/queue"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/mbus/byid"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/temporal"
 	"fiveways.dev/fiveways/internal/semaphores"
@@ -18,12 +19,13 @@ import (
 type journal struct {
 	readOnly          bool
 	entries           []entry
-	posts             int   // pending posts among them
-	bytes             int64 // memory used by them
-	holds             int   // held messages among them
-	steps             int   // changes of the definitions among them
-	claims            int   // claims of pending posts
-	tasks, semaphores int   // changes of tasks and of their semaphores among them
+	posts             byid.Stack[*pending] // those among them
+	bytes             int64                // memory used by them
+	held              byid.Stack[*held]    // those among them
+	heldIn            map[string]int64     // their number by queue
+	steps             int                  // changes of the definitions among them
+	claims            int                  // claims of pending posts
+	tasks, semaphores int                  // changes of tasks and of their semaphores among them
 
 	latest temporal.Timestamp // the latest delayed_until so far: a further post with an earlier one has an Order
 }
@@ -33,16 +35,10 @@ const pendingBytes = 256
 
 func (p *pending) bytes() int64 { return int64(len(p.publish.Env)) + pendingBytes }
 
-// entry is one operation; exactly one of its fields is set.
-type entry struct {
-	post *pending // a post that waits for the commit
-	held *held    // a message that was taken from its queue
-	own  *ownTake // a take of one of the transaction's own pending posts
-	step *step    // a change of the definitions
-
-	task      *TaskChange       // applied at the commit
-	semaphore semaphores.Change // an update or a deletion; applied at the commit
-}
+// entry is one operation: a *pending post that waits for the commit, a *held message that was taken
+// from its queue, an *ownTake of one of the transaction's own pending posts, a *step that changes
+// the definitions; or, applied at the commit, a *TaskChange or a semaphores.Change.
+type entry any
 
 // pending is a post that is visible only to its own session.
 type pending struct {
@@ -74,23 +70,24 @@ type step struct {
 }
 
 func (j *journal) add(e entry) {
-	if e.post != nil {
-		j.posts++
-		j.bytes += e.post.bytes()
-		if e.post.claim != nil {
+	switch e := e.(type) {
+	case *pending:
+		j.posts.Push(e)
+		j.bytes += e.bytes()
+		if e.claim != nil {
 			j.claims++
 		}
-	}
-	if e.held != nil {
-		j.holds++
-	}
-	if e.step != nil {
+	case *held:
+		j.held.Push(e)
+		if j.heldIn == nil {
+			j.heldIn = map[string]int64{}
+		}
+		j.heldIn[e.queue.Name]++
+	case *step:
 		j.steps++
-	}
-	if e.task != nil {
+	case *TaskChange:
 		j.tasks++
-	}
-	if e.semaphore != nil {
+	case semaphores.Change:
 		j.semaphores++
 	}
 	j.entries = append(j.entries, e)
@@ -113,8 +110,8 @@ func (s *Session) Commit() error {
 	}
 	var steps []*step
 	if j.steps > 0 {
-		for i := range j.entries {
-			if st := j.entries[i].step; st != nil && st.commit != nil {
+		for _, e := range j.entries {
+			if st, ok := e.(*step); ok && st.commit != nil {
 				steps = append(steps, st)
 			}
 		}
@@ -133,7 +130,7 @@ func (s *Session) Commit() error {
 func (s *Session) commitWork() error {
 	j := &s.work
 	var tx *broker.Tx
-	if j.posts > 0 || j.holds > 0 {
+	if j.posts.Len() > 0 || j.held.Len() > 0 {
 		if err := s.renew(); err != nil {
 			return err
 		}
@@ -154,9 +151,8 @@ func (s *Session) commitWork() error {
 // would wait for this transaction. renew returns an error if a message posted by the client would
 // be lost.
 func (s *Session) renew() error {
-	for i := range s.work.entries {
-		p := s.work.entries[i].post
-		if p == nil || p.purged {
+	for _, p := range s.work.posts.All() {
+		if p.purged {
 			continue
 		}
 		for _, q := range p.taken {
@@ -178,17 +174,16 @@ func (s *Session) renew() error {
 // message that moves to another queue keeps its iid, and messages that depend on it must not be
 // unblocked in between.
 func (j *journal) fill(tx *broker.Tx) {
-	for i := range j.entries {
-		if p := j.entries[i].post; p != nil && !p.purged && !p.publish.Targets.Empty() {
+	tx.Expect(j.posts.Len())
+	for _, p := range j.posts.All() {
+		if !p.purged && !p.publish.Targets.Empty() {
 			tx.Publish(&p.publish)
 		}
 	}
 	var run held
 	n := 0
-	for i := range j.entries {
-		h := j.entries[i].held
+	for _, h := range j.held.All() {
 		switch {
-		case h == nil:
 		case n > 0 && h.queue == run.queue && h.handle == run.handle+queue.Handle(n):
 			n++
 		default:
@@ -207,17 +202,18 @@ func (j *journal) fill(tx *broker.Tx) {
 func (s *Session) forget() {
 	j := &s.work
 	if j.claims > 0 {
-		for i := range j.entries {
-			if p := j.entries[i].post; p != nil {
-				p.claim.Release()
-			}
+		for _, p := range j.posts.All() {
+			p.claim.Release()
 		}
 	}
 	clear(j.entries)
 	if j.entries = j.entries[:0]; cap(j.entries) > 64 {
 		j.entries = nil
 	}
-	j.posts, j.bytes, j.holds, j.steps, j.claims, j.tasks, j.semaphores, j.readOnly = 0, 0, 0, 0, 0, 0, 0, false
+	j.posts.Clear()
+	j.held.Clear()
+	clear(j.heldIn)
+	j.bytes, j.steps, j.claims, j.tasks, j.semaphores, j.readOnly = 0, 0, 0, 0, 0, false
 }
 
 // Rollback undoes the transaction.
@@ -237,38 +233,38 @@ func (s *Session) undo(mark int) {
 	j := &s.work
 	released := false
 	for i := len(j.entries) - 1; i >= mark; i-- {
-		switch e := &j.entries[i]; {
-		case e.post != nil:
-			j.posts--
-			j.bytes -= e.post.bytes()
-			if e.post.claim != nil {
+		switch e := j.entries[i].(type) {
+		case *pending:
+			j.posts.Pop()
+			j.bytes -= e.bytes()
+			if e.claim != nil {
 				j.claims--
-				e.post.claim.Release()
+				e.claim.Release()
 			}
-		case e.held != nil:
-			j.holds--
-			s.own.Release(e.held.queue, e.held.handle, 1)
+		case *held:
+			j.held.Pop()
+			j.heldIn[e.queue.Name]--
+			s.own.Release(e.queue, e.handle, 1)
 			released = true
-		case e.own != nil:
-			p := e.own.post
-			if at := slices.Index(p.taken, e.own.queue); at >= 0 {
-				p.taken = slices.Delete(p.taken, at, at+1)
+		case *ownTake:
+			if at := slices.Index(e.post.taken, e.queue); at >= 0 {
+				e.post.taken = slices.Delete(e.post.taken, at, at+1)
 			}
-		case e.task != nil:
+		case *TaskChange:
 			j.tasks--
-		case e.semaphore != nil:
+		case semaphores.Change:
 			j.semaphores--
-		case e.step != nil:
+		case *step:
 			j.steps--
 			if released { // messages must be back in a queue before it is deleted
 				s.own.Flush()
 				released = false
 			}
-			if e.step.undo != nil {
-				e.step.undo()
+			if e.undo != nil {
+				e.undo()
 			}
 		}
-		j.entries[i] = entry{}
+		j.entries[i] = nil
 	}
 	j.entries = j.entries[:mark]
 	if released {
@@ -278,72 +274,68 @@ func (s *Session) undo(mark int) {
 
 // hold records in h a message that was lent to the session.
 func (s *Session) hold(h *held, d *shard.Delivery) {
-	*h = held{queue: d.Queue, handle: d.Handle}
-	if id, ok := message.FindProperty(d.Env.Properties(), message.HasMessageID); ok {
-		h.iid = string(id)
-	}
-	s.work.add(entry{held: h})
+	*h = held{queue: d.Queue, handle: d.Handle, iid: messageID(d.Env)}
+	s.work.add(h)
 }
 
-// holds reports whether the transaction has taken a message with this iid from the queue; queueName
-// "" means any queue.
-func (s *Session) holds(queueName, iid string) bool {
-	if s.work.holds == 0 {
-		return false
-	}
-	for i := range s.work.entries {
-		if h := s.work.entries[i].held; h != nil && h.named(iid) && (queueName == "" || h.queue.Name == queueName) {
+func messageID(m message.Envelope) string {
+	id, _ := message.FindProperty(m.Properties(), message.HasMessageID)
+	return string(id)
+}
+
+// holdsID reports whether the transaction has taken a message with this iid from the queue.
+func (s *Session) holdsID(queueName, iid string) bool {
+	for h := range s.work.held.With(iid) {
+		if h.queue.Name == queueName {
 			return true
 		}
 	}
 	return false
 }
 
-func (h *held) named(iid string) bool {
+// ID returns the iid.
+func (h *held) ID() string {
 	if h.iid != "" {
-		return h.iid == iid
+		return h.iid
 	}
-	return placeID(h.queue.Name, h.handle) == iid
+	return placeID(h.queue.Name, h.handle)
 }
+
+func (h *held) loan() shard.Loan { return shard.Loan{Queue: h.queue, Handle: h.handle} }
 
 // loansOf returns the messages with this iid that the transaction holds.
 func (s *Session) loansOf(iid string) (all []shard.Loan) {
-	if s.work.holds == 0 {
-		return nil
-	}
-	for i := range s.work.entries {
-		if h := s.work.entries[i].held; h != nil && h.named(iid) {
-			all = append(all, shard.Loan{Queue: h.queue, Handle: h.handle})
-		}
+	for h := range s.work.held.With(iid) {
+		all = append(all, h.loan())
 	}
 	return all
 }
 
-// heldIn returns the number of messages of a queue that the transaction holds.
-func (s *Session) heldIn(queueName string) (n int64) {
-	for i := range s.work.entries {
-		if h := s.work.entries[i].held; h != nil && h.queue.Name == queueName {
-			n++
-		}
-	}
-	return n
-}
-
 // change records a change of the definitions that a rollback can undo.
-func (s *Session) change(st step) { s.work.add(entry{step: &st}) }
+func (s *Session) change(st step) { s.work.add(&st) }
 
 // waiting calls fn for the transaction's own posts in a queue, in posting order, until fn returns
 // false.
 func (s *Session) waiting(queueName string, fn func(*pending) bool) {
-	if s.work.posts == 0 {
-		return
-	}
-	for i := range s.work.entries {
-		if p := s.work.entries[i].post; p != nil && p.in(queueName) && !fn(p) {
+	for _, p := range s.work.posts.All() {
+		if p.in(queueName) && !fn(p) {
 			return
 		}
 	}
 }
+
+// ownPost returns the transaction's own post with this iid that is in a queue, or nil.
+func (s *Session) ownPost(queueName, iid string) (own *pending) {
+	for p := range s.work.posts.With(iid) {
+		if p.in(queueName) {
+			own = p // the first of several
+		}
+	}
+	return own
+}
+
+// ID returns the iid.
+func (p *pending) ID() string { return p.iid }
 
 // in reports whether the post is in the queue, as its session sees it.
 func (p *pending) in(queueName string) bool {
@@ -373,7 +365,7 @@ func (p *pending) alive() bool {
 // takeOwn takes a pending post from a queue.
 func (s *Session) takeOwn(p *pending, queueName string) {
 	p.taken = append(p.taken, queueName)
-	s.work.add(entry{own: &ownTake{p, queueName}})
+	s.work.add(&ownTake{p, queueName})
 }
 
 // failed converts an engine error to an error for the client.
