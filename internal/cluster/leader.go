@@ -98,5 +98,12 @@ func (s *leaderStream) Close() error {
 	return s.Conn.Close()
 }
 
-// CloseWrite tells the leader that no further data is sent.
-func (s *leaderStream) CloseWrite() error { return protocol.CloseWrite(s.Conn) }
+// CloseWrite tells the leader that no further data is sent. It also closes the sending side of the
+// socket below TLS: there a session looks whether its client is still there while it reads nothing.
+func (s *leaderStream) CloseWrite() error {
+	err := protocol.CloseWrite(s.Conn)
+	if over, ok := s.Conn.(interface{ NetConn() net.Conn }); ok && err == nil {
+		err = protocol.CloseWrite(over.NetConn())
+	}
+	return err
+}
