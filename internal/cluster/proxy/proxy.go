@@ -22,7 +22,7 @@ const (
 	leaderPoll = 100 * time.Millisecond
 	// headerPatience is how long another node may take to send the header of a stream.
 	headerPatience = 5 * time.Second
-	// closingPatience is how long one end of a connection may stay open after the other has closed.
+	// closingPatience is how long a client may stay connected after the leader has closed.
 	closingPatience = 5 * time.Second
 	// turningAway is how long turning a client away may take.
 	turningAway = 3 * time.Second
@@ -177,8 +177,9 @@ func (p *Proxy) offer(ctx context.Context, key string, nc, to net.Conn) error {
 	return err
 }
 
-// pass copies data between a client and the leader until both have closed, or until one has closed
-// and the other does not follow in time.
+// pass copies data between a client and the leader until both have closed, or until the leader has
+// closed and the client does not follow in time. A client that has closed only its sending side
+// reads on for as long as the leader sends: that may be long, if the client is slow.
 func (p *Proxy) pass(nc, to net.Conn) {
 	defer nc.Close()
 	defer to.Close()
@@ -189,19 +190,17 @@ func (p *Proxy) pass(nc, to net.Conn) {
 		copyTo(to, nc)
 	}()
 	copyTo(nc, to)
+	nc.SetReadDeadline(time.Now().Add(closingPatience)) //nolint:errcheck // a read reports the error
 	<-ended
 }
 
-// copyTo copies to dst until src ends, and then closes the write side of dst. dst may continue to
-// send for a while.
+// copyTo copies to dst until src ends, and then closes the write side of dst.
 func copyTo(dst, src net.Conn) {
 	_, err := io.Copy(dst, src)
 	if err != nil || protocol.CloseWrite(dst) != nil {
 		dst.Close()
 		src.Close()
-		return
 	}
-	dst.SetReadDeadline(time.Now().Add(closingPatience)) //nolint:errcheck // a read reports the error
 }
 
 // Receive serves a client connection that another node passes on, and returns when it is closed.

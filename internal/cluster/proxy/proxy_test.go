@@ -305,6 +305,52 @@ func TestLeaderGoes(t *testing.T) {
 	})
 }
 
+// halfClosed is one end of a connection whose sides close one by one.
+type halfClosed struct {
+	net.Conn // what it reads
+	to       net.Conn
+}
+
+func (c halfClosed) Write(b []byte) (int, error) { return c.to.Write(b) }
+func (c halfClosed) CloseWrite() error           { return c.to.Close() }
+func (c halfClosed) Close() error                { return errors.Join(c.to.Close(), c.Conn.Close()) }
+
+// newHalfClosed returns both ends of a connection.
+func newHalfClosed() (a, b halfClosed) {
+	a1, b1 := net.Pipe()
+	a2, b2 := net.Pipe()
+	return halfClosed{a1, a2}, halfClosed{b2, b1}
+}
+
+// TestHalfClosed checks that a client that has closed its sending side gets everything that the
+// leader sends, however slowly it reads.
+func TestHalfClosed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := New(Options{Log: quiet})
+		defer p.Close()
+		client, nc := newHalfClosed()
+		to, leader := newHalfClosed()
+		go p.pass(nc, to)
+		must(t, client.CloseWrite())
+		go func() {
+			io.ReadAll(leader) //nolint:errcheck // the client sends nothing
+			for range 10 {
+				io.WriteString(leader, "answer") //nolint:errcheck // the client checks it
+			}
+			leader.Close()
+		}()
+		for range 10 {
+			<-time.After(closingPatience)
+			if got := said(t, client, len("answer")); got != "answer" {
+				t.Errorf("%q", got)
+			}
+		}
+		if _, err := client.Read(make([]byte, 1)); err != io.EOF {
+			t.Errorf("at the end: %v", err)
+		}
+	})
+}
+
 // TestLeadsSoon checks that a client waits for a leader that does not serve yet: the proxy tries
 // again until the leader takes the connection.
 func TestLeadsSoon(t *testing.T) {
