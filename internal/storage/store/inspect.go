@@ -87,11 +87,16 @@ type inspection struct {
 	fs     vfs.FS
 	dir    string
 	report Report
-	next   map[uint32]uint64             // per shard, the index that must follow
-	bad    map[uint64]bool               // segments with damage other than a torn end
-	seen   []uint64                      // segments so far
-	gaps   map[uint64]map[uint32][]Range // by the segment that Repair is to fill
-	cut    int64                         // where the torn end of the last segment begins
+	next   map[uint32]uint64 // per shard, the index that must follow
+	bad    map[uint64]bool   // segments that Repair is to rebuild
+	seen   []uint64          // segments so far
+	gaps   map[entryID]bool  // the entries after missing ones
+	cut    int64             // where the torn end of the last segment begins
+}
+
+type entryID struct {
+	shard uint32
+	index uint64
 }
 
 func inspect(fs vfs.FS, dir string) (*inspection, error) {
@@ -103,7 +108,7 @@ func inspect(fs vfs.FS, dir string) (*inspection, error) {
 	if err != nil && !errors.Is(err, ErrCorrupt) {
 		return nil, err
 	}
-	in := &inspection{fs: fs, dir: dir, next: map[uint32]uint64{}, bad: map[uint64]bool{}, gaps: map[uint64]map[uint32][]Range{}}
+	in := &inspection{fs: fs, dir: dir, next: map[uint32]uint64{}, bad: map[uint64]bool{}, gaps: map[entryID]bool{}}
 	if err != nil {
 		in.damage(Damage{File: raftFile, Detail: err.Error()})
 	}
@@ -206,19 +211,10 @@ func (in *inspection) segment(number uint64, last bool) error {
 // frame records an intact frame and the missing entries before it.
 func (in *inspection) frame(number uint64, h *wal.Header) {
 	next := max(in.next[h.Shard], 1)
-	if h.Index > next && h.Kind != wal.KindSparse {
-		gap := Range{Shard: h.Shard, First: next, Last: h.Index - 1}
-		in.report.Missing = append(in.report.Missing, gap)
-		fill := number
-		for _, n := range in.seen {
-			if in.bad[n] {
-				fill = n // the last damaged one
-			}
-		}
-		if in.gaps[fill] == nil {
-			in.gaps[fill] = map[uint32][]Range{}
-		}
-		in.gaps[fill][h.Shard] = append(in.gaps[fill][h.Shard], gap)
+	if h.Index > next && h.Flags&wal.Gap == 0 {
+		in.report.Missing = append(in.report.Missing, Range{Shard: h.Shard, First: next, Last: h.Index - 1})
+		in.bad[number] = true
+		in.gaps[entryID{h.Shard, h.Index}] = true
 	}
 	in.next[h.Shard] = max(next, h.Index+1)
 }

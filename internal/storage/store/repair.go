@@ -15,11 +15,12 @@ const damagedSuffix = ".damaged"
 
 // Repair makes a damaged store open again and returns what Inspect found before. It cuts a torn
 // end. It keeps a damaged segment under its name with ".damaged" appended, and replaces it with one
-// that holds the intact frames, even if the rest of their group is lost. Missing entries become
-// entries without facts, so their content is lost (Report.Missing). A damaged checkpoint is set
-// aside, too. If there is no older one and the log does not go back to entry 1, the entries it
-// covered are missing. Repair returns ErrReplica for a cluster node: such a node is replaced
-// instead, because the others have its data.
+// that holds the intact frames, even if the rest of their group is lost. The same happens to a
+// segment with the first frame after missing entries, which gets the mark wal.Gap: the content of
+// those entries is lost (Report.Missing). A damaged checkpoint is set aside, too. If there is no
+// older one, the entries it covered are missing as far as the log has deleted or cleaned them.
+// Repair returns ErrReplica for a cluster node: such a node is replaced instead, because the others
+// have its data.
 func Repair(fs vfs.FS, dir string) (Report, error) {
 	lock, err := fs.Lock(filepath.Join(dir, lockName))
 	if err != nil {
@@ -45,7 +46,7 @@ func Repair(fs vfs.FS, dir string) (Report, error) {
 		}
 	}
 	for i, number := range in.seen {
-		if in.bad[number] || in.gaps[number] != nil {
+		if in.bad[number] {
 			err = in.rebuild(number)
 		} else if i == len(in.seen)-1 {
 			err = in.cutTorn(number)
@@ -97,26 +98,15 @@ func (in *inspection) rebuild(number uint64) error {
 	}
 	defer f.Close()
 	out := wal.NewSegmentWriter(io.NewOffsetWriter(f, 0), number, rand.Uint32()) // #nosec G404 -- tells files apart; no secret
-	gaps := in.gaps[number]
 	err = intactFrames(old, size, number, func(h wal.Header, payload []byte) error {
-		for len(gaps[h.Shard]) > 0 && gaps[h.Shard][0].Last < h.Index {
-			if err := fill(out, gaps[h.Shard][0]); err != nil {
-				return err
-			}
-			gaps[h.Shard] = gaps[h.Shard][1:]
+		h.Flags &= wal.Gap // the rest of its group may be lost
+		if in.gaps[entryID{h.Shard, h.Index}] {
+			h.Flags = wal.Gap
 		}
-		h.Flags = 0 // the rest of its group may be lost
 		return out.Add(&h, payload)
 	}, func(int64, int64) {})
 	if err != nil {
 		return err
-	}
-	for _, rest := range gaps {
-		for _, gap := range rest {
-			if err := fill(out, gap); err != nil {
-				return err
-			}
-		}
 	}
 	if _, _, err := out.Seal(); err != nil {
 		return err
@@ -150,14 +140,4 @@ func copyFile(fs vfs.FS, src vfs.File, path string) error {
 			return dst.Datasync()
 		}
 	}
-}
-
-// fill writes an entry without facts for every entry of a gap.
-func fill(out *wal.SegmentWriter, gap Range) error {
-	for index := gap.First; index <= gap.Last; index++ {
-		if err := out.Add(&wal.Header{Kind: wal.KindNoop, Shard: gap.Shard, Index: index, Term: 1}, nil); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -12,7 +12,8 @@ const replayBytes = 1 << 20
 
 // Replay calls fn in order for every fact of a shard in entries after the given index; in a replica
 // only for committed entries. A fact is its type byte and payload, valid until fn returns. Replay
-// stops at the first error of fn and returns it. It returns ErrCorrupt if an entry is missing.
+// stops at the first error of fn and returns it. It returns ErrCorrupt if an entry is missing,
+// unless a repair has marked the gap.
 func (s *Store) Replay(shard uint32, after uint64, fn func(index uint64, sub uint32, fact []byte) error) error {
 	next := after + 1
 	for {
@@ -98,7 +99,7 @@ func (s *Store) replaySpan(shard uint32, next, last, probe uint64, fn func(uint6
 		if err != nil {
 			return next, img.damaged(at, err)
 		}
-		if h.Index != next {
+		if h.Index != next && h.Flags&wal.Gap == 0 {
 			return next, fmt.Errorf("store: %w: entries %d to %d of shard %d are missing before %s offset %d", ErrCorrupt, next, h.Index-1, shard, img.name, at)
 		}
 		facts := wal.NewFacts(h.Kind, payload)
@@ -114,6 +115,6 @@ func (s *Store) replaySpan(shard uint32, next, last, probe uint64, fn func(uint6
 		if err := facts.Err(); err != nil {
 			return next, img.damaged(at, err)
 		}
-		next++
+		next = h.Index + 1
 	}
 }

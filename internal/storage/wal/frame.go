@@ -21,8 +21,13 @@ const (
 // Flags of a frame.
 type Flags uint16
 
-// Continued: the next frame belongs to the same atomic group.
-const Continued Flags = 1
+const (
+	// Continued: the next frame belongs to the same atomic group.
+	Continued Flags = 1
+	// Gap: a repair found that the entries of the shard between the frame before and this one are
+	// lost. They count as entries without facts.
+	Gap Flags = 2
+)
 
 const (
 	// FrameHeaderSize is the number of bytes before the payload of a frame.
