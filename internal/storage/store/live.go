@@ -89,6 +89,9 @@ func clearSlot(fsys vfs.FS, root string, slot int) error {
 			return inFile(name, err)
 		}
 	}
+	if slot != 0 {
+		fsys.Remove(dir) //nolint:errcheck // it may hold other files
+	}
 	return nil
 }
 

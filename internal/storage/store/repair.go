@@ -2,6 +2,7 @@ package store
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"path/filepath"
@@ -40,7 +41,7 @@ func Repair(fs vfs.FS, dir string) (Report, error) {
 	for _, c := range in.report.Checkpoints {
 		if !c.Valid {
 			path := filepath.Join(dir, checkpointFile{c.Shard, c.Index}.name())
-			if err := fs.Rename(path, path+damagedSuffix); err != nil {
+			if err := fs.Rename(path, asidePath(fs, path)); err != nil {
 				return in.report, err
 			}
 		}
@@ -114,30 +115,19 @@ func (in *inspection) rebuild(number uint64) error {
 	if err := f.Datasync(); err != nil {
 		return err
 	}
-	if err := copyFile(in.fs, old, path+damagedSuffix); err != nil {
+	if err := vfs.Copy(in.fs, old, asidePath(in.fs, path)); err != nil {
 		return err
 	}
 	return in.fs.Rename(path+tmpSuffix, path)
 }
 
-func copyFile(fs vfs.FS, src vfs.File, path string) error {
-	dst, err := fs.Create(path)
-	if err != nil {
-		return err
-	}
-	defer dst.Close()
-	buf := make([]byte, replayBytes)
-	for at := int64(0); ; {
-		n, err := src.ReadAt(buf, at)
-		if err != nil && err != io.EOF {
-			return err
+// asidePath returns a new name for a damaged file: an earlier repair may have set one aside.
+func asidePath(fs vfs.FS, path string) string {
+	aside := path + damagedSuffix
+	for n := 2; ; n++ {
+		if _, err := fs.Stat(aside); err != nil {
+			return aside
 		}
-		if _, werr := dst.WriteAt(buf[:n], at); werr != nil {
-			return werr
-		}
-		at += int64(n)
-		if err == io.EOF {
-			return dst.Datasync()
-		}
+		aside = fmt.Sprintf("%s.%d%s", path, n, damagedSuffix)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"fiveways.dev/fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/storage/wal"
 )
 
 // TestRepairWithoutCheckpoint damages the only checkpoint of a shard whose older entries were
@@ -88,5 +89,28 @@ func must(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestRepairTwice damages one segment again after its repair. The copies of both stay.
+func TestRepairTwice(t *testing.T) {
+	fs := vfs.NewMem()
+	s := mustOpen(t, fs, Options{SegmentBytes: 4 << 10})
+	for i := uint64(1); i <= 40; i++ {
+		appendWait(t, s, entry(1, i, 300, true))
+	}
+	closeStore(t, s)
+	name := wal.SegmentName(1)
+	var hurt [][]byte
+	for range 3 {
+		flip(t, fs, name, 1000)
+		hurt = append(hurt, readFile(t, fs, name))
+		_, err := Repair(fs, testDir)
+		must(t, err)
+	}
+	for i, copied := range []string{name + ".damaged", name + ".2.damaged", name + ".3.damaged"} {
+		if !slices.Equal(readFile(t, fs, copied), hurt[i]) {
+			t.Errorf("%s is not the segment before repair %d", copied, i+1)
+		}
 	}
 }

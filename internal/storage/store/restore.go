@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 
 	"fiveways.dev/fiveways/internal/storage/vfs"
@@ -12,17 +13,25 @@ import (
 var ErrNotEmpty = errors.New("store: the folder has data")
 
 // Restore fills an empty or missing directory with the files of a Snapshot, which unpack writes,
-// and verifies them. After a crash either all of them count or none. It returns ErrNotEmpty,
+// and verifies them. After a crash either all of them count or none. After an error the directory has
+// only what it had before. It returns ErrNotEmpty,
 // ErrCorrupt, or an error of unpack or the file system.
-func Restore(fsys vfs.FS, dir string, unpack func(*Staged) error) error {
+func Restore(fsys vfs.FS, dir string, unpack func(*Staged) error) (err error) {
 	if err := fsys.MkdirAll(dir); err != nil {
 		return inFile(dir, err)
 	}
-	lock, err := fsys.Lock(filepath.Join(dir, lockName))
+	path := filepath.Join(dir, lockName)
+	_, had := fsys.Stat(path)
+	lock, err := fsys.Lock(path)
 	if err != nil {
 		return inFile(dir, err)
 	}
 	defer lock.Close()
+	defer func() {
+		if err != nil && errors.Is(had, fs.ErrNotExist) {
+			fsys.Remove(path) //nolint:errcheck // it holds nothing
+		}
+	}()
 	is, err := LookInto(fsys, dir)
 	if err == nil && (is.Replica || !is.Empty) {
 		err = fmt.Errorf("%w: %s", ErrNotEmpty, dir)

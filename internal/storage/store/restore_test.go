@@ -4,10 +4,14 @@ import (
 	"errors"
 	"io"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"reflect"
+	"slices"
 	"testing"
 
 	"fiveways.dev/fiveways/internal/storage/vfs"
+	"fiveways.dev/fiveways/internal/storage/wal"
 )
 
 // unpack returns a function that writes the files of a snapshot.
@@ -108,5 +112,29 @@ func TestWrongRestore(t *testing.T) {
 		if is, err := LookInto(fs, testDir); err != nil || !reflect.DeepEqual(is, was) {
 			t.Errorf("%s: %+v, %v", name, is, err)
 		}
+	}
+}
+
+// TestWrongRestoreLeavesNothing: after an error an empty directory is empty again, and one that an
+// earlier store has locked keeps its lock file.
+func TestWrongRestoreLeavesNothing(t *testing.T) {
+	for name, before := range map[string][]string{"empty": nil, "with a lock file": {lockName}} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			for _, file := range before {
+				must(t, os.WriteFile(filepath.Join(dir, file), nil, 0o600))
+			}
+			err := Restore(vfs.OS{}, dir, func(st *Staged) error {
+				return errors.Join(st.Create(wal.SegmentName(1)), io.ErrUnexpectedEOF)
+			})
+			if !errors.Is(err, io.ErrUnexpectedEOF) {
+				t.Fatal(err)
+			}
+			left, err := vfs.OS{}.List(dir)
+			must(t, err)
+			if !slices.Equal(left, before) {
+				t.Errorf("left: %q", left)
+			}
+		})
 	}
 }

@@ -35,12 +35,12 @@ func (r *RaftLog) Stage() (*Staged, error) {
 		st.slot = 2
 	}
 	st.dir = slotDir(s.root, st.slot)
-	err := s.fs.MkdirAll(st.dir)
+	err := clearSlot(s.fs, s.root, st.slot)
 	if err == nil {
-		err = s.fs.SyncDir(s.root)
+		err = s.fs.MkdirAll(st.dir)
 	}
 	if err == nil {
-		err = clearSlot(s.fs, s.root, st.slot)
+		err = s.fs.SyncDir(s.root)
 	}
 	if err != nil {
 		r.staging.Store(false)

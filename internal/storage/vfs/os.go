@@ -1,9 +1,12 @@
 package vfs
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"syscall"
 )
 
 // OS is the file system of the operating system.
@@ -68,14 +71,30 @@ func (OS) SyncDir(dir string) error {
 
 func (OS) Lock(path string) (io.Closer, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if errors.Is(err, syscall.EROFS) {
+		f, err = os.Open(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return io.NopCloser(nil), nil // whoever had opened the folder would have created it
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
-	if err := flock(f); err != nil {
+	if err = flock(f); err == nil && !same(f, path) {
+		err = ErrLocked
+	}
+	if err != nil {
 		f.Close()
 		return nil, fmt.Errorf("vfs: lock %s: %w", path, err)
 	}
 	return f, nil
+}
+
+// same reports whether path still names f. Its last holder may have removed it.
+func same(f *os.File, path string) bool {
+	a, err := f.Stat()
+	b, errPath := os.Stat(path)
+	return err == nil && errPath == nil && os.SameFile(a, b)
 }
 
 func (OS) Free(dir string) (uint64, error) { return freeBytes(dir) }
