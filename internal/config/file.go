@@ -1,6 +1,7 @@
 package config
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -20,7 +21,8 @@ func (l *loader) file(path string) {
 		return
 	}
 	var p unstable.Parser
-	p.Reset(text)
+	const mark = "\ufeff" // byte order mark, with which some editors begin a file
+	p.Reset(bytes.TrimPrefix(text, []byte(mark)))
 	seen := map[string]string{} // key -> its first position
 	for p.NextExpression() {
 		e := p.Expression()

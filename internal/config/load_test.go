@@ -57,6 +57,14 @@ func TestIntegersOfTheFile(t *testing.T) {
 	}
 }
 
+// Some editors begin a file with a byte order mark.
+func TestFileWithByteOrderMark(t *testing.T) {
+	c, from, err := Load(Sources{File: writeFile(t, "\ufeffshards = 2\n")})
+	if err != nil || c.Shards != 2 || !strings.HasSuffix(from["shards"], ":1") {
+		t.Errorf("%v, %d from %s", err, c.Shards, from["shards"])
+	}
+}
+
 func TestFileFromEnvironment(t *testing.T) {
 	file := writeFile(t, "node_name = \"n1\"\n")
 	c, _, err := Load(Sources{Env: []string{EnvFile + "=" + file}})
