@@ -9,9 +9,10 @@ import (
 	"time"
 )
 
-// work handles a job and reports the outcome. It holds the token of one handler.
-func (r *run) work(j Job, taken time.Time) {
-	l := &lease{run: r, job: j, until: taken.Add(j.Lock)}
+// work handles a job, which was asked for and taken at these times, and reports the outcome. It
+// holds the token of one handler.
+func (r *run) work(j Job, asked, taken time.Time) {
+	l := newLease(r, j, asked, taken)
 	ctx, cancel := context.WithCancelCause(r.handling)
 	l.lost = cancel
 	limit := r.o.timeout(j.Lock)
@@ -37,7 +38,7 @@ func (r *run) work(j Job, taken time.Time) {
 		r.counters.handling.Add(-1)
 		r.release(1)
 	}()
-	l.beat(ctx)
+	l.beat(ctx, asked)
 	guarded(func() error { return r.Worker.handle(ctx, j) }, &err)
 }
 

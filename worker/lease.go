@@ -21,12 +21,24 @@ type lease struct {
 	failed  int  // consecutive attempts that did not reach the broker
 }
 
-// beat starts to extend the lock each time a third of it has passed, until the handler returns or
-// its context ends.
-func (l *lease) beat(ctx context.Context) {
+// newLease returns the lease of a job that was asked for and answered at these times. The broker
+// locked it at some moment in between. The lock counts from the first, because an answer may be
+// slow; but the poll may also have waited for the job, so the first extension, which is sent at
+// once if so much time has passed, has at least a third of the lock to succeed.
+func newLease(r *run, j Job, asked, answered time.Time) *lease {
+	until := asked.Add(j.Lock)
+	if first := answered.Add(j.Lock / 3); until.Before(first) {
+		until = first
+	}
+	return &lease{run: r, job: j, until: until}
+}
+
+// beat starts to extend the lock each time a third of it has passed, the first time a third of it
+// after the job was asked for, until the handler returns or its context ends.
+func (l *lease) beat(ctx context.Context, asked time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.timer = time.AfterFunc(l.job.Lock/3, func() { l.extend(ctx) })
+	l.timer = time.AfterFunc(time.Until(asked.Add(l.job.Lock/3)), func() { l.extend(ctx) })
 }
 
 // rest stops extending. An attempt in progress may still succeed, which does no harm: the report
@@ -59,8 +71,9 @@ func (l *lease) extend(ctx context.Context) {
 	if l.resting || ctx.Err() != nil {
 		return
 	}
-	next := l.job.Lock / 3
-	switch now := time.Now(); {
+	now := time.Now()
+	next := asked.Add(l.job.Lock / 3).Sub(now) // at once after a slow answer
+	switch {
 	case err == nil:
 		l.until, l.failed = asked.Add(l.job.Lock), 0
 	case errors.Is(err, ErrStale):
@@ -71,7 +84,7 @@ func (l *lease) extend(ctx context.Context) {
 		return
 	default:
 		l.failed++
-		next = min(again(l.failed, l.until), l.until.Sub(now), next)
+		next = min(again(l.failed, l.until), l.until.Sub(now), l.job.Lock/3)
 	}
 	l.timer.Reset(next)
 }

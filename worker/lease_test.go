@@ -261,3 +261,74 @@ func TestReportJustInTime(t *testing.T) {
 		})
 	}
 }
+
+// late is a broker whose answers to takes and extensions are late.
+type late struct {
+	*broken
+	take, extend time.Duration
+}
+
+func (s *late) Take(ctx context.Context, o worker.TakeOptions) ([]worker.Job, error) {
+	jobs, err := s.broken.Take(ctx, o)
+	if len(jobs) > 0 {
+		<-time.After(s.take)
+	}
+	return jobs, err
+}
+
+func (s *late) Extend(ctx context.Context, l worker.Lease, lock time.Duration) error {
+	err := s.broken.Extend(ctx, l, lock)
+	<-time.After(s.extend)
+	return err
+}
+
+// TestSlowAnswers checks that a lock counts from the request, not from the answer: that it is
+// extended early enough, and that its end is noticed in time.
+func TestSlowAnswers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		jobs := &late{newBroken(), 0, 15 * time.Second}
+		var cause error
+		start(t, jobs, wait(10*time.Minute, &cause), worker.Options{Lock: time.Minute})
+		enqueue(t, jobs, "m", "")
+		<-time.After(70 * time.Second)
+		want := []time.Duration{20 * time.Second, 40 * time.Second, time.Minute}
+		if got := jobs.times("extend"); !slices.Equal(got, want) {
+			t.Errorf("extended at %v, want %v", got, want)
+		}
+	})
+	for _, c := range []struct {
+		name         string
+		answer       time.Duration
+		first, ended time.Duration
+	}{
+		{"at once", 0, 20 * time.Second, time.Minute},
+		{"late", 15 * time.Second, 20 * time.Second, time.Minute},
+		{"very late", 30 * time.Second, 30 * time.Second, time.Minute},
+		{"perhaps a long wait", 50 * time.Second, 50 * time.Second, 70 * time.Second},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				jobs := &late{newBroken(), c.answer, 0}
+				jobs.set("extend", -1)
+				ended := make(chan time.Duration, 1)
+				start(t, jobs, func(ctx context.Context, _ worker.Message[[]byte]) error {
+					<-ctx.Done()
+					if errors.Is(context.Cause(ctx), worker.ErrStale) {
+						select {
+						case ended <- time.Since(jobs.begun):
+						default: // a later attempt
+						}
+					}
+					return ctx.Err()
+				}, worker.Options{Lock: time.Minute})
+				enqueue(t, jobs, "m", "")
+				if got := <-ended; got != c.ended {
+					t.Errorf("the end of the lock was noticed after %v, want %v", got, c.ended)
+				}
+				if got := jobs.times("extend")[0]; got != c.first {
+					t.Errorf("first extended after %v, want %v", got, c.first)
+				}
+			})
+		})
+	}
+}

@@ -91,6 +91,7 @@ func (r *run) poll() {
 			return
 		}
 		wait := max(r.o.Backoff(min(dry+1, maxDryRuns)), minWait)
+		asked := time.Now()
 		jobs, err := r.jobs.Take(r.polling, TakeOptions{Queues: []string{r.queue}, Count: n, Lock: r.o.Lock, Wait: wait})
 		r.release(n - len(jobs))
 		if len(jobs) == 0 && r.stopping() {
@@ -99,7 +100,7 @@ func (r *run) poll() {
 		taken := time.Now()
 		for _, j := range jobs {
 			r.counters.handling.Add(1)
-			r.busy.Go(func() { r.work(j, taken) })
+			r.busy.Go(func() { r.work(j, asked, taken) })
 		}
 		switch {
 		case errors.Is(err, ErrUnreadable):
