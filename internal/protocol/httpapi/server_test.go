@@ -272,8 +272,25 @@ func TestMethodsAndPaths(t *testing.T) {
 		{"PATCH /api/users", 405, `{"error":"method_not_allowed","reason":"this path takes GET, HEAD"}`},
 		{"POST /api/vhosts/v {}", 405, "this path takes DELETE, GET, HEAD, PUT"},
 		{"GET /elsewhere", 404, "Not Found"},
+		{"OPTIONS /api/users", 200, ""},
 		{`PUT /api/vhosts/v {"description":"` + strings.Repeat("x", rest.MaxBody) + `"}`, 413, "too long"},
 	})
+}
+
+// OPTIONS needs no login, and answers with the methods of a path as RabbitMQ does.
+func TestOptions(t *testing.T) {
+	n := serve(t, resttest.OpenBroker(t), Options{}, ServerOptions{})
+	for path, want := range map[string]string{
+		"/api/overview": "HEAD, GET, OPTIONS", "/api/queues/%2F/x": "HEAD, GET, PUT, DELETE, OPTIONS", "/api/exchanges/%2F/x/publish": "POST, OPTIONS",
+		"/api/none": "HEAD, GET, OPTIONS", "/api/queues/%2F/x/actions": "POST, OPTIONS",
+	} {
+		for _, login := range []string{"guest:guest", "guest:wrong", ""} {
+			w := n.request(t, "OPTIONS", path, login, "")
+			if got := w.Header.Get("Allow"); w.StatusCode != http.StatusOK || got != want {
+				t.Errorf("%s as %q: %d, %q, want 200, %q", path, login, w.StatusCode, got, want)
+			}
+		}
+	}
 }
 
 // Requests have ids: the client's, or generated ones.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"sync"
 
 	"fiveways.dev/fiveways/internal/amqpcode"
@@ -14,6 +15,13 @@ import (
 	"fiveways.dev/fiveways/internal/core/message"
 	"fiveways.dev/fiveways/internal/declareargs"
 	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
+)
+
+// Direct replies, as in AMQP: a requester gives replyQueue as reply_to over its own channel, which
+// a request has not; the queue of an answer has the prefix and the name of a mailbox.
+const (
+	replyQueue  = "amq.rabbitmq.reply-to"
+	replyPrefix = replyQueue + "."
 )
 
 // maxProperties is the maximum size of properties and headers in bytes. They must fit into one AMQP
@@ -60,6 +68,9 @@ func (m *outgoing) prepare(s *broker.Session) (p prepared, err error) {
 		return p, err
 	}
 	p.peek.Body = p.env.Body()
+	if string(p.peek.ReplyTo) == replyQueue {
+		return p, preconditionFailed("fast reply consumer does not exist")
+	}
 	if mode := p.peek.DeliveryMode; m.props.Has(message.HasDeliveryMode) && mode != message.Transient && mode != message.Persistent {
 		return p, preconditionFailed("invalid message: {delivery_mode_unknown,%d}", mode)
 	}
@@ -132,6 +143,9 @@ func (a *api) publish(ctx context.Context, s *broker.Session, m *outgoing) (rout
 		}
 	}
 	s.TapPublish(0, p.env, p.also, targets)
+	if m.exchange == "" {
+		p.postReplies(s, m.key)
+	}
 	if targets.Empty() {
 		return false, s.AwaitRemovals()
 	}
@@ -154,6 +168,18 @@ func (a *api) publish(ctx context.Context, s *broker.Session, m *outgoing) (rout
 		return false, failure.ErrLogFailed
 	}
 	return reached && c.ok, nil
+}
+
+// postReplies delivers a message on the default exchange to the mailboxes that its keys name, to each
+// once.
+func (p *prepared) postReplies(s *broker.Session, key string) {
+	posted := map[string]bool{}
+	for _, k := range append([][]byte{[]byte(key)}, p.also...) {
+		if mailbox, direct := strings.CutPrefix(string(k), replyPrefix); direct && !posted[mailbox] {
+			posted[mailbox] = true
+			s.Post(mailbox, p.env)
+		}
+	}
 }
 
 // heldBack rejects a publish while the broker is blocked by an alarm: an HTTP request must not hang

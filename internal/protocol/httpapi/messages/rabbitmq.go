@@ -6,12 +6,15 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
 
+	"fiveways.dev/fiveways/internal/amqperr"
 	"fiveways.dev/fiveways/internal/broker"
 	"fiveways.dev/fiveways/internal/broker/shard"
+	"fiveways.dev/fiveways/internal/core/failure"
 	"fiveways.dev/fiveways/internal/core/message"
 	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 )
@@ -27,7 +30,7 @@ func (a *api) rabbitmq() {
 				return rest.ErrNotThere
 			}
 			_, err := s.PurgeQueue(name)
-			return asChannel(err)
+			return asChannel(ofStream(err, "queue.purge", name, s))
 		}))
 	})
 }
@@ -95,6 +98,14 @@ func (a *api) publishTo(r *http.Request) (rest.Answer, error) {
 		return asPublisher(err)
 	})
 	return rest.Answer{Status: http.StatusOK, Body: Routed{routed}}, rest.ByChannel(err)
+}
+
+// ofStream returns err, or RabbitMQ's error for a method that streams do not support.
+func ofStream(err error, method, queue string, s *broker.Session) error {
+	if errors.Is(err, failure.ErrWrongKind) {
+		return rest.BadRequest(method + " not supported by stream queues " + amqperr.Resource("queue", queue, s.VHost()))
+	}
+	return err
 }
 
 // asChannel is rest.ByChannel with RabbitMQ's word in front of errors for objects that do not
@@ -218,8 +229,9 @@ func (a *api) get(r *http.Request) (rest.Answer, error) {
 	}
 	out := []Got{}
 	err = a.In(r, rest.Name(r, "vhost"), func(ctx context.Context, s *broker.Session) (err error) {
-		out, err = g.run(ctx, s, rest.Name(r, "queue"))
-		return asChannel(err)
+		name := rest.Name(r, "queue")
+		out, err = g.run(ctx, s, name)
+		return asChannel(ofStream(err, "540 basic.get", name, s))
 	})
 	return rest.Answer{Status: http.StatusOK, Body: out}, rest.ByChannel(err)
 }

@@ -3,6 +3,8 @@ package messages
 import (
 	"testing"
 
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/broker/shard"
 	"fiveways.dev/fiveways/internal/core/catalog"
 	"fiveways.dev/fiveways/internal/protocol/httpapi/resttest"
 )
@@ -41,6 +43,9 @@ func TestRabbitMQ(t *testing.T) {
 			`{"error":"bad_request","reason":"406 PRECONDITION_FAILED - invalid expiration 'x': no_integer"}`},
 		{publishX + `{"properties":{"delivery_mode":7},"routing_key":"q","payload":"hi","payload_encoding":"string"}`, 400,
 			`"reason":"406 PRECONDITION_FAILED - invalid message: {delivery_mode_unknown,7}"`},
+		{publishX + `{"properties":{"reply_to":"amq.rabbitmq.reply-to","expiration":"x"},"routing_key":"q","payload":"hi","payload_encoding":"string"}`, 400,
+			`{"error":"bad_request","reason":"406 PRECONDITION_FAILED - fast reply consumer does not exist"}`},
+		{publishX + `{"properties":{},"routing_key":"amq.rabbitmq.reply-to.none","payload":"hi","payload_encoding":"string"}`, 200, `{"routed":false}`},
 		{publishX + `{"properties":{"headers":{"CC":"q"}},"routing_key":"q","payload":"hi","payload_encoding":"string"}`, 400, "unacceptable_type_in_header"},
 
 		{getQ + `{"count":5,"ackmode":"ack_requeue_true","encoding":"auto"}`, 200,
@@ -66,6 +71,41 @@ func TestRabbitMQ(t *testing.T) {
 		{getQ + `{"count":1,"ackmode":"ack_requeue_false","encoding":"auto"}`, 200, `[]`},
 		{"DELETE /api/queues/%2F/none/contents", 404, `{"error":"Object Not Found","reason":"Not Found"}`},
 	})
+}
+
+// A stream can be neither read nor emptied. These answers are RabbitMQ's, too.
+func TestStream(t *testing.T) {
+	n := start(t)
+	n.queue("s", func(s *catalog.QueueSpec) { s.Policy.Stream = true })
+	n.play([]resttest.Step{
+		{`POST /api/queues/%2F/s/get {"count":1,"ackmode":"ack_requeue_true","encoding":"auto"}`, 400,
+			`{"error":"bad_request","reason":"540 basic.get not supported by stream queues queue 's' in vhost '/'"}`},
+		{`POST /api/queues/%2F/s/get {"count":0,"ackmode":"ack_requeue_true","encoding":"auto"}`, 200, "[]"},
+		{"DELETE /api/queues/%2F/s/contents", 400, `{"error":"bad_request","reason":"queue.purge not supported by stream queues queue 's' in vhost '/'"}`},
+	})
+}
+
+// A direct reply is delivered to the mailbox of the requester. As in RabbitMQ, that does not count as
+// routed.
+func TestDirectReply(t *testing.T) {
+	n := start(t)
+	got := make(sink, 2)
+	s, err := n.b.NewSession(broker.SessionOptions{User: "guest", VHost: "/", Sink: got})
+	must(t, err)
+	defer s.Close()
+	name, _, err := s.OpenMailbox(shard.ConsumerSpec{Tag: "t"})
+	must(t, err)
+	n.play([]resttest.Step{
+		{publishX + `{"properties":{},"routing_key":"amq.rabbitmq.reply-to.` + name + `","payload":"one","payload_encoding":"string"}`, 200, `{"routed":false}`},
+		{publishX + `{"properties":{"headers":{"CC":["amq.rabbitmq.reply-to.` + name + `"]}},"routing_key":"none","payload":"two","payload_encoding":"string"}`, 200, `{"routed":false}`},
+		{`POST /api/exchanges/%2F/amq.direct/publish {"properties":{},"routing_key":"amq.rabbitmq.reply-to.` + name + `","payload":"three","payload_encoding":"string"}`, 200, `{"routed":false}`},
+	})
+	close(got)
+	var bodies []string
+	for d := range got {
+		bodies = append(bodies, string(d.Env.Body()))
+	}
+	same(t, bodies, "one", "two")
 }
 
 // A rejected message is dead-lettered, and a message goes to all routing keys in its headers.

@@ -100,19 +100,45 @@ func (a *API) survive(r *http.Request) {
 // unserved rejects a request for which no path with its method exists. h is the multiplexer's
 // handler for it.
 func (a *API) unserved(w http.ResponseWriter, r *http.Request, h http.Handler) {
+	if r.Method == http.MethodOptions {
+		w.Header().Set("Allow", allowed(methodsOf(h, r)))
+		return
+	}
 	if err := a.admit(r, Login); err != nil { // without a login, a client must not learn which paths exist
 		a.Refuse(w, r, err)
 		return
 	}
-	probe := &probe{header: http.Header{}}
-	h.ServeHTTP(probe, r)
-	if probe.status != http.StatusMethodNotAllowed {
+	allow := methodsOf(h, r)
+	if allow == "" {
 		a.Refuse(w, r, NotFound("Not Found"))
 		return
 	}
-	allow := probe.header.Get("Allow")
 	w.Header().Set("Allow", allow)
 	a.Refuse(w, r, &Refused{http.StatusMethodNotAllowed, Refusal{"method_not_allowed", "this path takes " + allow}})
+}
+
+// methodsOf returns the methods of a request's path, which has no other handler than h, or "".
+func methodsOf(h http.Handler, r *http.Request) string {
+	probe := &probe{header: http.Header{}}
+	if h.ServeHTTP(probe, r); probe.status != http.StatusMethodNotAllowed {
+		return ""
+	}
+	return probe.header.Get("Allow")
+}
+
+// allowed returns the answer to OPTIONS for a path with some methods, in RabbitMQ's order. As there,
+// no login is needed, and paths that do not exist are answered like those that can be read.
+func allowed(methods string) string {
+	if methods == "" {
+		methods = "GET, HEAD"
+	}
+	allow := ""
+	for _, m := range []string{http.MethodHead, http.MethodGet, http.MethodPut, http.MethodPost, http.MethodPatch, http.MethodDelete} {
+		if strings.Contains(methods, m) {
+			allow += m + ", "
+		}
+	}
+	return allow + http.MethodOptions
 }
 
 // probe is a ResponseWriter that keeps only the status and the header.

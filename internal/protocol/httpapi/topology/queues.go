@@ -27,7 +27,7 @@ func (t *topology) queuePaths() {
 	t.Get(rest.Management, "/api/queues/{vhost}/{queue}", t.showQueue)
 	t.Handle(rest.Management, "PUT /api/queues/{vhost}/{queue}", t.declareQueue)
 	t.Delete(rest.Management, "/api/queues/{vhost}/{queue}", t.deleteQueue)
-	t.Handle(rest.Management, "POST /api/queues/{vhost}/{queue}/actions", t.actOnQueue)
+	t.Handle(rest.Administration, "POST /api/queues/{vhost}/{queue}/actions", t.actOnQueue)
 	t.Get(rest.Management, "/api/queues/{vhost}/{queue}/bindings", func(r *http.Request) (any, error) {
 		return t.bindings(r, func(s *broker.Session) ([]catalog.BindSpec, error) {
 			name := rest.Name(r, "queue")
