@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
+	"hash/maphash"
 	"slices"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
@@ -144,9 +145,18 @@ func (g *gathering) add(f found) error {
 // tasks collects the tasks of one semaphore. It finds every task that exists during the whole scan,
 // whatever else changes. counted means that their number is known.
 func (g *gathering) tasks(key string, counted bool) error {
-	return g.n.scan(key, g.span.within(key, func(st *semaphores.State, at []byte) error {
+	return g.n.scan(key, g.span.within(key, g.visit(key, counted)))
+}
+
+// visit returns tasks' function for one task. A task that is visited again counts once: the hashes
+// of all that were counted are kept, because their keys could be too many.
+func (g *gathering) visit(key string, counted bool) func(st *semaphores.State, at []byte) error {
+	visited, seed := map[uint64]struct{}{}, maphash.MakeSeed()
+	return func(st *semaphores.State, at []byte) error {
 		if !counted {
-			g.count++
+			before := len(visited)
+			visited[maphash.Bytes(seed, at)] = struct{}{}
+			g.count += int64(len(visited) - before)
 		}
 		if g.countOnly || !g.wants(at) {
 			return nil
@@ -155,7 +165,7 @@ func (g *gathering) tasks(key string, counted bool) error {
 			return nil
 		}
 		return g.add(found{key: bytes.Clone(at), path: path{key, st.ID}})
-	}))
+	}
 }
 
 // scan passes all tasks of a semaphore to f, in no particular order. A task that exists during the

@@ -10,6 +10,7 @@ import (
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 
+	"fiveways.dev/fiveways/internal/core/semaphore"
 	"fiveways.dev/fiveways/internal/protocol/etcd/virtual"
 	"fiveways.dev/fiveways/internal/semaphores"
 )
@@ -117,6 +118,20 @@ func TestPages(t *testing.T) {
 	})
 	if len(byValue.Kvs) != 3 || byValue.Count != n {
 		t.Errorf("%v", byValue)
+	}
+}
+
+// A scan visits a task again if others are released meanwhile. It counts once.
+func TestVisitedTwice(t *testing.T) {
+	for _, countOnly := range []bool{true, false} {
+		g := &gathering{span: newSpan([]byte("/semaphore/s/a"), []byte("/semaphore/s/z")), countOnly: countOnly, kept: map[string]struct{}{}}
+		visit := g.span.within("s", g.visit("s", false))
+		page := []semaphores.State{{Task: semaphore.Task{ID: "b"}}, {Task: semaphore.Task{ID: "c"}}, {Task: semaphore.Task{ID: "zz"}}}
+		must(t, visit(page))
+		must(t, visit(page[1:]))
+		if g.count != 2 {
+			t.Errorf("count only %v: %d tasks, want 2", countOnly, g.count)
+		}
 	}
 }
 
