@@ -292,9 +292,6 @@ func (e *Edit) binding(spec *BindSpec, mustExist bool) (b routing.Binding, err e
 		return b, err
 	}
 	b = routing.Binding{Source: spec.Source, Key: spec.Key, Args: spec.Args}
-	if spec.Source == "" || spec.ToExchange && spec.Destination == "" {
-		return b, e.rights.Fail(failure.ErrDefaultExchange, "exchange", "")
-	}
 	if _, ok := e.table.Exchange(spec.Source); !ok && mustExist {
 		return b, e.rights.Fail(failure.ErrExchangeNotFound, "exchange", spec.Source)
 	}

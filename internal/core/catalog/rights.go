@@ -135,6 +135,9 @@ func (r *Rights) mayBind(t *routing.Table, spec *BindSpec) error {
 	if err := r.May(Write, kind, spec.Destination); err != nil {
 		return err
 	}
+	if spec.Source == "" || spec.ToExchange && spec.Destination == "" {
+		return r.Fail(failure.ErrDefaultExchange, "exchange", "") // in RabbitMQ, too, between the two checks
+	}
 	if err := r.May(Read, "exchange", spec.Source); err != nil {
 		return err
 	}

@@ -113,6 +113,8 @@ func publish(exchange, key string, p amqp091.Publishing) func(*amqp091.Channel) 
 	}
 }
 
+const onDefault = "403 ACCESS_REFUSED - operation not permitted on the default exchange"
+
 // operations are for a user who may configure ^c, write ^w and ^cw, and read ^r and ^cr. The
 // answers are those of RabbitMQ 3.10, except for the first word of a refusal ("configure", …),
 // which newer versions add.
@@ -135,7 +137,7 @@ var operations = []operation{
 		return ch.ExchangeDeclarePassive("x", "direct", false, false, false, false, nil)
 	}, ""},
 	{"reserved exchange", declareExchange("amq.x", "direct", nil), noAccess("configure", "exchange", "amq.x")},
-	{"default exchange", declareExchange("", "direct", nil), "403 ACCESS_REFUSED - operation not permitted on the default exchange"},
+	{"default exchange", declareExchange("", "direct", nil), onDefault},
 	{"bad alternate", declareExchange("x1", "direct", amqp091.Table{"alternate-exchange": int32(5)}), noAccess("configure", "exchange", "x1")},
 	{"delete a queue", func(ch *amqp091.Channel) error { _, err := ch.QueueDelete("q", false, false, false); return err }, noAccess("configure", "queue", "q")},
 	{"delete no queue", func(ch *amqp091.Channel) error { _, err := ch.QueueDelete("nope", false, false, false); return err },
@@ -182,6 +184,15 @@ var operations = []operation{
 	{"alternate without read", declareExchange("cx2", "direct", amqp091.Table{"alternate-exchange": "wdirect"}), noAccess("read", "exchange", "cx2")},
 	{"alternate", declareExchange("crx", "direct", amqp091.Table{"alternate-exchange": "wdirect"}), ""},
 
+	{"dead letters of a stream without write", declareQueue("crs", amqp091.Table{"x-queue-type": "stream", "x-dead-letter-exchange": "x"}),
+		noAccess("write", "exchange", "x")},
+	{"dead letters of a stream without read", declareQueue("cs", amqp091.Table{"x-queue-type": "stream", "x-dead-letter-exchange": "wdirect"}),
+		noAccess("read", "queue", "cs")},
+
+	{"bind a queue to the default exchange", bind("wq", "k", ""), onDefault},
+	{"unbind a queue from the default exchange", func(ch *amqp091.Channel) error { return ch.QueueUnbind("wq", "k", "", nil) }, onDefault},
+	{"bind an exchange to the default exchange", func(ch *amqp091.Channel) error { return ch.ExchangeBind("wdirect", "k", "", false, nil) }, onDefault},
+	{"bind the default exchange", func(ch *amqp091.Channel) error { return ch.ExchangeBind("", "k", "x", false, nil) }, noAccess("write", "exchange", "amq.default")},
 	{"bind", bind("wq", "k", "rdirect"), ""},
 	{"bind without read", bind("wq", "k", "x"), noAccess("read", "exchange", "x")},
 	{"bind no queue", bind("wnope", "k", "rdirect"), missing + "queue 'wnope' in vhost '/'"},

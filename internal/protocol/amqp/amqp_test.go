@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unsafe"
 
 	"fiveways.dev/fiveways/internal/broker"
 	"fiveways.dev/fiveways/internal/core/message"
@@ -403,6 +404,22 @@ func TestTxOfReturns(t *testing.T) {
 	}
 	if got := c.channelClosed(1); got != "406 PRECONDITION_FAILED - the transaction holds more than 400 bytes" {
 		t.Error(got)
+	}
+}
+
+// TestTxOfMany checks that the number of messages in a transaction is limited, because each takes
+// memory even if it is empty.
+func TestTxOfMany(t *testing.T) {
+	s := &Server{o: Options{MaxMessageSize: 1 << 20}}
+	tx := &transaction{posts: make([]txPost, s.maxTxPosts()-1)}
+	if err := tx.add(s, txPost{}); err != nil {
+		t.Error(err)
+	}
+	if err := tx.add(s, txPost{}); err == nil || !strings.Contains(err.Error(), "the transaction holds more than 262144 messages") {
+		t.Error(err)
+	}
+	if size := unsafe.Sizeof(txPost{}) * 2; size > postOverhead {
+		t.Errorf("a publish takes %d bytes, more than is counted", size)
 	}
 }
 

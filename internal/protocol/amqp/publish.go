@@ -60,7 +60,7 @@ func (ch *channel) publish(body []byte) error {
 		}
 	}
 	direct := len(exchange) == 0 && isReplyKey(key)
-	targets, err := c.route(direct, exchange, key, peek, extra.keys)
+	targets, err := c.route(direct && extra.keys == nil, exchange, key, peek, extra.keys)
 	if err != nil {
 		return err
 	}
@@ -100,7 +100,10 @@ func (ch *channel) publish(body []byte) error {
 		}
 		env = nil
 	}
-	if direct {
+	if len(exchange) == 0 {
+		c.postReplies(key, extra.keys, props, body)
+	}
+	if direct && targets.Empty() {
 		ch.publishReply(key, props, body)
 		return nil
 	}
@@ -138,7 +141,8 @@ func (ch *channel) publish(body []byte) error {
 	return nil
 }
 
-// route finds the queues of a message. A direct reply has none; only the permission is checked.
+// route finds the queues of a message. One that is only a direct reply has none; just the permission
+// is checked.
 func (c *conn) route(direct bool, exchange, key []byte, peek *message.Peek, also [][]byte) (shard.Targets, error) {
 	if direct {
 		return shard.Targets{}, c.session.MayPublish(exchange)

@@ -1,6 +1,8 @@
 package amqp
 
 import (
+	"bytes"
+	"slices"
 	"strings"
 
 	"fiveways.dev/fiveways/internal/amqpcode"
@@ -53,18 +55,32 @@ func (ch *channel) hasReplyName(name string) bool {
 	return ch.c.srv.broker.HasMailbox(strings.TrimPrefix(name, replyPrefix))
 }
 
-// publishReply delivers a direct reply. It counts as routed, with or without a receiver.
+// publishReply ends the publish of a direct reply that no queue gets, too. It counts as routed, with
+// or without a receiver.
 func (ch *channel) publishReply(key, props, body []byte) {
 	if s := ch.c.session; s.Tapped() {
 		s.TapPublish(int(ch.id), ch.c.envelope(nil, key, props, body), nil, shard.Targets{})
 	}
-	ch.c.postReply(key, props, body)
 	ch.confirmNow(true)
 }
 
-// postReply hands a direct reply to the mailbox of key.
-func (c *conn) postReply(key, props, body []byte) {
+// postReplies hands a message on the default exchange to the mailboxes that its keys name, to each
+// once.
+func (c *conn) postReplies(key []byte, also [][]byte, props, body []byte) {
+	if isReplyKey(key) {
+		c.postReply(key, key, props, body)
+	}
+	for i, more := range also {
+		again := func(k []byte) bool { return bytes.Equal(k, more) }
+		if isReplyKey(more) && !again(key) && !slices.ContainsFunc(also[:i], again) {
+			c.postReply(more, key, props, body)
+		}
+	}
+}
+
+// postReply hands a message with a routing key to the mailbox of a direct reply.
+func (c *conn) postReply(name, key, props, body []byte) {
 	env := make([]byte, 0, message.EnvelopeSize(0, len(key), len(props), len(body)))
 	env = append(message.AppendEnvelopeHeader(env, nil, key, props), body...)
-	c.session.Post(string(key[len(replyPrefix):]), env)
+	c.session.Post(string(name[len(replyPrefix):]), env)
 }

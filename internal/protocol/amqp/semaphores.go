@@ -136,7 +136,7 @@ func (r *request) reply(answer any) {
 	}
 	props, key := p.Append(nil), []byte(r.replyTo)
 	if isReplyKey(key) {
-		c.postReply(key, props, body)
+		c.postReply(key, key, props, body)
 		return
 	}
 	targets, err := c.session.Route(nil, key, &message.Peek{List: props, Body: body}, nil)

@@ -90,7 +90,7 @@ func (ch *channel) declareQueue(m *amqpwire.QueueDeclare) error {
 			return err
 		}
 		if refused := declareargs.Declare(&spec); refused != nil {
-			return cmp.Or(ch.c.session.CompareQueue(&spec), refusedArg(refused, amqperr.Resource("queue", spec.Name, ch.c.session.VHost())))
+			return cmp.Or(ch.c.session.CompareQueue(&spec), ch.mayDeadLetter(&spec), refusedArg(refused, amqperr.Resource("queue", spec.Name, ch.c.session.VHost())))
 		}
 	}
 	info, err := ch.c.session.DeclareQueue(spec)
@@ -101,6 +101,17 @@ func (ch *channel) declareQueue(m *amqpwire.QueueDeclare) error {
 	return ch.answer(m.NoWait, &amqpwire.QueueDeclareOk{
 		Queue: info.Name, MessageCount: uint32(info.Ready), ConsumerCount: uint32(info.Consumers),
 	}, nil)
+}
+
+// mayDeadLetter checks the permissions for the dead-letter exchange in the arguments of a new queue,
+// which RabbitMQ does before it refuses any of them.
+func (ch *channel) mayDeadLetter(spec *catalog.QueueSpec) error {
+	v, _ := spec.Args.Get("x-dead-letter-exchange")
+	exchange, ok := v.(string)
+	if !ok {
+		return nil
+	}
+	return cmp.Or(ch.c.session.May(catalog.Read, "queue", spec.Name), ch.c.session.May(catalog.Write, "exchange", exchange))
 }
 
 // declareReplyQueue answers a declaration of a direct-reply name, which only checks whether it has

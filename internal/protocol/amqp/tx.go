@@ -33,8 +33,15 @@ type txSettled struct {
 	d   delivery
 }
 
-// maxTxMessages is how many messages of the largest size one transaction holds.
-const maxTxMessages = 4
+const (
+	// maxTxMessages is how many messages of the largest size one transaction holds.
+	maxTxMessages = 4
+	// postOverhead is what a publish takes apart from its envelope, in bytes: its txPost, in an array
+	// that grows, and at the commit an op.
+	postOverhead = 512
+	// minTxOverhead is how much of that any transaction may take, even if messages must be small.
+	minTxOverhead = 128 << 20
+)
 
 func (ch *channel) selectTx() error {
 	if ch.confirms != nil {
@@ -60,10 +67,19 @@ func (t *transaction) grow(s *Server, n int64) error {
 	return nil
 }
 
+// maxTxPosts returns how many publishes a transaction may hold, so that many small ones take no more
+// than the same memory again.
+func (s *Server) maxTxPosts() int {
+	return int(max(maxTxMessages*s.o.MaxMessageSize, minTxOverhead) / postOverhead)
+}
+
 // add adds a publish.
 func (t *transaction) add(s *Server, p txPost) error {
 	if err := t.grow(s, int64(len(p.Env))); err != nil {
 		return err
+	}
+	if most := s.maxTxPosts(); len(t.posts) >= most {
+		return faultf(amqpcode.PreconditionFailed, "the transaction holds more than %d messages", most)
 	}
 	t.posts = append(t.posts, p)
 	return nil
