@@ -20,8 +20,8 @@ func Gone(nc net.Conn) (gone bool) {
 }
 
 // awaitGone waits until the client has closed the connection, without reading from it. It returns
-// errors.ErrUnsupported if it cannot tell, and an error if the wait ends otherwise, such as by a read
-// deadline.
+// errors.ErrUnsupported if it cannot tell, and an error if the wait ends otherwise, such as by a
+// read deadline.
 func awaitGone(nc net.Conn) error {
 	raw := rawOf(nc)
 	if raw == nil {

@@ -141,8 +141,8 @@ func (ch *channel) publish(body []byte) error {
 	return nil
 }
 
-// route finds the queues of a message. One that is only a direct reply has none; just the permission
-// is checked.
+// route finds the queues of a message. One that is only a direct reply has none: route
+// then checks the permission.
 func (c *conn) route(direct bool, exchange, key []byte, peek *message.Peek, also [][]byte) (shard.Targets, error) {
 	if direct {
 		return shard.Targets{}, c.session.MayPublish(exchange)

@@ -55,7 +55,7 @@ func (ch *channel) hasReplyName(name string) bool {
 	return ch.c.srv.broker.HasMailbox(strings.TrimPrefix(name, replyPrefix))
 }
 
-// publishReply ends the publish of a direct reply that no queue gets, too. It counts as routed, with
+// publishReply ends the publish of a direct reply that goes to no queue. It counts as routed, with
 // or without a receiver.
 func (ch *channel) publishReply(key, props, body []byte) {
 	if s := ch.c.session; s.Tapped() {

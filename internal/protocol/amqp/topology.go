@@ -103,8 +103,8 @@ func (ch *channel) declareQueue(m *amqpwire.QueueDeclare) error {
 	}, nil)
 }
 
-// mayDeadLetter checks the permissions for the dead-letter exchange in the arguments of a new queue,
-// which RabbitMQ does before it refuses any of them.
+// mayDeadLetter checks the permissions for the dead-letter exchange in the arguments of a new
+// queue, which RabbitMQ does before it refuses any of them.
 func (ch *channel) mayDeadLetter(spec *catalog.QueueSpec) error {
 	v, _ := spec.Args.Get("x-dead-letter-exchange")
 	exchange, ok := v.(string)

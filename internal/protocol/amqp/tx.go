@@ -36,8 +36,8 @@ type txSettled struct {
 const (
 	// maxTxMessages is how many messages of the largest size one transaction holds.
 	maxTxMessages = 4
-	// postOverhead is what a publish takes apart from its envelope, in bytes: its txPost, in an array
-	// that grows, and at the commit an op.
+	// postOverhead is what a publish takes apart from its envelope, in bytes: its txPost, in an
+	// array that grows, and at the commit an op.
 	postOverhead = 512
 	// minTxOverhead is how much of that any transaction may take, even if messages must be small.
 	minTxOverhead = 128 << 20
@@ -67,8 +67,8 @@ func (t *transaction) grow(s *Server, n int64) error {
 	return nil
 }
 
-// maxTxPosts returns how many publishes a transaction may hold, so that many small ones take no more
-// than the same memory again.
+// maxTxPosts returns how many publishes a transaction may hold, so that many small ones take no
+// more than the same memory again.
 func (s *Server) maxTxPosts() int {
 	return int(max(maxTxMessages*s.o.MaxMessageSize, minTxOverhead) / postOverhead)
 }

@@ -13,9 +13,9 @@ import (
 var ErrNotEmpty = errors.New("store: the folder has data")
 
 // Restore fills an empty or missing directory with the files of a Snapshot, which unpack writes,
-// and verifies them. After a crash either all of them count or none. After an error the directory has
-// only what it had before. It returns ErrNotEmpty,
-// ErrCorrupt, or an error of unpack or the file system.
+// and verifies them. After a crash either all of them count or none. After an error the directory
+// has only what it had before. It returns ErrNotEmpty, ErrCorrupt, or an error of unpack or the
+// file system.
 func Restore(fsys vfs.FS, dir string, unpack func(*Staged) error) (err error) {
 	if err := fsys.MkdirAll(dir); err != nil {
 		return inFile(dir, err)

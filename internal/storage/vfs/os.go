@@ -74,7 +74,7 @@ func (OS) Lock(path string) (io.Closer, error) {
 	if errors.Is(err, syscall.EROFS) {
 		f, err = os.Open(path)
 		if errors.Is(err, fs.ErrNotExist) {
-			return io.NopCloser(nil), nil // whoever had opened the folder would have created it
+			return io.NopCloser(nil), nil // a process that has opened the folder would have created it
 		}
 	}
 	if err != nil {

@@ -34,8 +34,8 @@ type FS interface {
 	// Stat returns the size of a file in bytes; errors.Is(err, fs.ErrNotExist) if there is none.
 	Stat(path string) (int64, error)
 	SyncDir(dir string) error
-	// Lock creates path, unless the file system is read-only, and holds an exclusive lock on it until
-	// the result is closed. It does not wait: it returns ErrLocked.
+	// Lock creates path, unless the file system is read-only, and holds an exclusive lock on it
+	// until the result is closed. It does not wait: it returns ErrLocked.
 	Lock(path string) (io.Closer, error)
 	// Free returns the bytes that an unprivileged user can still write in the file system of dir.
 	Free(dir string) (uint64, error)

@@ -170,8 +170,8 @@ func (a *api) publish(ctx context.Context, s *broker.Session, m *outgoing) (rout
 	return reached && c.ok, nil
 }
 
-// postReplies delivers a message on the default exchange to the mailboxes that its keys name, to each
-// once.
+// postReplies delivers a message on the default exchange to the mailboxes that its keys name, to
+// each once.
 func (p *prepared) postReplies(s *broker.Session, key string) {
 	posted := map[string]bool{}
 	for _, k := range append([][]byte{[]byte(key)}, p.also...) {

@@ -85,8 +85,8 @@ func TestStream(t *testing.T) {
 	})
 }
 
-// A direct reply is delivered to the mailbox of the requester. As in RabbitMQ, that does not count as
-// routed.
+// A direct reply is delivered to the mailbox of the requester. As in RabbitMQ, that does not count
+// as routed.
 func TestDirectReply(t *testing.T) {
 	n := start(t)
 	got := make(sink, 2)

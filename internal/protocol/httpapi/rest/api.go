@@ -126,8 +126,8 @@ func methodsOf(h http.Handler, r *http.Request) string {
 	return probe.header.Get("Allow")
 }
 
-// allowed returns the answer to OPTIONS for a path with some methods, in RabbitMQ's order. As there,
-// no login is needed, and paths that do not exist are answered like those that can be read.
+// allowed returns the answer to OPTIONS for a path with some methods, in RabbitMQ's order. As
+// there, no login is needed, and paths that do not exist are answered like those that can be read.
 func allowed(methods string) string {
 	if methods == "" {
 		methods = "GET, HEAD"
