@@ -64,8 +64,8 @@ func (c *Info) Run(at shard.Context) error {
 	c.Len, c.Blocks, c.Last, c.MaxDeleted, c.Added = s.Len(), s.Blocks(), s.Last(), s.MaxDeleted(), s.Added()
 	c.FirstID = s.FirstEntry()
 	c.GroupsThere = len(s.Groups())
-	c.show(s)
-	if c.page.look(at); c.page.fit > 0 && len(c.page.entries) > 1 {
+	over := c.show(at, s)
+	if c.page.look(at); over || c.page.fit > 0 && len(c.page.entries) > 1 {
 		c.page = page{}
 		return at.Queue().Fail(failure.ErrTooLarge)
 	}
@@ -77,8 +77,8 @@ func (c *Info) Run(at shard.Context) error {
 	return nil
 }
 
-// show chooses the entries.
-func (c *Info) show(s *stream.Stream) {
+// show chooses the entries, and reports whether there are more than fit.
+func (c *Info) show(at shard.Context, s *stream.Stream) (over bool) {
 	switch {
 	case s.Len() == 0:
 	case c.Entries < 0:
@@ -87,11 +87,16 @@ func (c *Info) show(s *stream.Stream) {
 			c.page.add(id, h)
 		}
 	default:
+		full := false
 		s.Ascend(stream.ID{}, func(id stream.ID, h queue.Handle) bool {
-			c.page.add(id, h)
+			if over = full; over {
+				return false
+			}
+			full = !c.page.take(at, id, h)
 			return len(c.page.entries) != c.Entries
 		})
 	}
+	return over
 }
 
 func (c *Info) group(s *stream.Stream, g *stream.Group, now int64) GroupInfo {

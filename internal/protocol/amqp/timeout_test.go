@@ -251,9 +251,9 @@ func TestConsumerTimeoutByPolicy(t *testing.T) {
 		c.consume(1, "q", "c", nil)
 		c.publish(1, "", "q", false, message.Properties{}, "1")
 		c.delivery(1)
-		time.Sleep(30 * time.Second)
+		<-time.After(30 * time.Second)
 		policy("120000")
-		time.Sleep(89 * time.Second)
+		<-time.After(89 * time.Second)
 		if info := c.declare(1, amqpwire.QueueDeclare{Queue: "q", Passive: true}); info.MessageCount != 0 || info.ConsumerCount != 1 {
 			t.Fatalf("the longer timeout does not apply: %+v", info)
 		}

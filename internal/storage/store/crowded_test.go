@@ -16,6 +16,7 @@ import (
 type crowded struct {
 	vfs.FS
 	left atomic.Int64
+	full atomic.Bool // no file can be opened for reading until one is closed
 }
 
 func (c *crowded) take() error {
@@ -30,6 +31,25 @@ func (c *crowded) Create(path string) (vfs.File, error) {
 		return nil, err
 	}
 	return c.FS.Create(path)
+}
+
+// Open succeeds if another file was closed since the last one was refused.
+func (c *crowded) Open(path string) (vfs.File, error) {
+	if c.full.Load() {
+		return nil, fmt.Errorf("open: %w", syscall.EMFILE)
+	}
+	f, err := c.FS.Open(path)
+	return crowdedFile{f, c}, err
+}
+
+type crowdedFile struct {
+	vfs.File
+	fs *crowded
+}
+
+func (f crowdedFile) Close() error {
+	f.fs.full.Store(false)
+	return f.File.Close()
 }
 
 // SyncDir opens the directory.
@@ -54,13 +74,13 @@ func TestTooManyOpenFiles(t *testing.T) {
 			fs.left.Store(left)
 			var done []error
 			s.Append([]Entry{entry(1, 2, 3<<10, true)}, func(err error) { done = append(done, err) })
-			time.Sleep(retryEvery / 2)
+			<-time.After(retryEvery / 2)
 			synctest.Wait()
 			if st := s.State(); st.Health != NoSpace || !errors.Is(st.Err, syscall.EMFILE) || len(done) > 0 {
 				t.Fatalf("%d left: state %v, done with %v", left, st, done)
 			}
 			fs.left.Store(plenty)
-			time.Sleep(retryEvery)
+			<-time.After(retryEvery)
 			synctest.Wait()
 			if st := s.State(); st.Health != Healthy || len(done) != 1 || done[0] != nil {
 				t.Fatalf("%d left: state %v, done with %v", left, st, done)
@@ -93,5 +113,32 @@ func TestTooManyOpenFilesForRaft(t *testing.T) {
 	fs.left.Store(100)
 	if err := s.Raft().Save(RaftState{Cluster: 1, Node: 1, Term: 2}); err != nil || s.Raft().State().Term != 2 {
 		t.Errorf("with room again: %v, term %d", err, s.Raft().State().Term)
+	}
+}
+
+// A read of a segment that is not open closes files that are not needed now, if there are too many.
+func TestReadWithTooManyOpenFiles(t *testing.T) {
+	fs := &crowded{FS: vfs.NewMem()}
+	fs.left.Store(100)
+	o := Options{SegmentBytes: 4 << 10}
+	s := mustOpen(t, fs, o)
+	for index := range uint64(4) {
+		appendWait(t, s, entry(1, index+1, 3<<10, true))
+	}
+	closeStore(t, s)
+	s = mustOpen(t, fs, o)
+	defer closeStore(t, s)
+	for _, full := range []bool{false, true} {
+		fs.full.Store(full)
+		if n := len(replayed(t, s, 1, 0)); n != 4 {
+			t.Errorf("full %v: %d entries, want 4", full, n)
+		}
+	}
+	s.files.mu.Lock()
+	s.files.closeIdle(1)
+	s.files.mu.Unlock()
+	fs.full.Store(true)
+	if n := len(replayed(t, s, 1, 0)); n != 4 {
+		t.Errorf("%d entries, want 4", n)
 	}
 }

@@ -60,11 +60,15 @@ func (fl *files) acquire(img *image) (vfs.File, error) {
 		return nil, errStale
 	}
 	if img.file == nil {
+		fl.closeIdle(maxOpenFiles - 1)
 		f, err := fl.fs.Open(img.path)
+		if vfs.IsOutOfFiles(err) {
+			fl.closeIdle(0)
+			f, err = fl.fs.Open(img.path)
+		}
 		if err != nil {
 			return nil, err
 		}
-		fl.closeIdle(maxOpenFiles - 1)
 		img.file = f
 		fl.open = append(fl.open, img)
 	}

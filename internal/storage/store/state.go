@@ -1,6 +1,10 @@
 package store
 
-import "fmt"
+import (
+	"fmt"
+
+	"fiveways.dev/fiveways/internal/storage/vfs"
+)
 
 // Health is the condition of a store's writes.
 type Health uint8
@@ -64,7 +68,11 @@ func (s *Store) setState(st State) {
 	case Healthy:
 		log.Info("store: the disk has room again; writes continue", "dir", s.dir)
 	case NoSpace:
-		log.Warn("store: the disk is full; writes wait until there is room", "dir", s.dir, "err", st.Err)
+		lack := "the disk is full; writes wait until there is room"
+		if vfs.IsOutOfFiles(st.Err) {
+			lack = "too many files are open; writes wait until another one can be opened"
+		}
+		log.Warn("store: "+lack, "dir", s.dir, "err", st.Err)
 	case Failed:
 		log.Error("store: a write of the log failed; nothing is written until the broker is restarted", "dir", s.dir, "err", st.Err)
 	}

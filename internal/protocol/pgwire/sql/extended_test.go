@@ -97,6 +97,9 @@ func TestHeldCursorEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	expect(t, "sync", c.s.Sync(ctx), "canceling statement due to user request")
+	c.query("set statement_timeout = 20")
+	expect(t, "declare again", fetch(c, mustOpen(t, c, mustPrepare(t, c, declare)), 0), " true DECLARE CURSOR")
+	expect(t, "sync", c.s.Sync(t.Context()), "canceling statement due to statement timeout")
 	for _, text := range []string{declare, "begin; " + declare + "; commit"} {
 		c.query("set statement_timeout = 20")
 		c.query(text)

@@ -85,6 +85,14 @@ func (s *Session) open(p *Prepared, args []value.Datum) (*Portal, error) {
 	return o.in(env), nil
 }
 
+// limited returns ctx with the end that statement_timeout sets.
+func (s *Session) limited(ctx context.Context) (context.Context, context.CancelFunc) {
+	if limit := s.vars.Timeout(); limit > 0 {
+		return context.WithTimeoutCause(ctx, limit, errTimeout)
+	}
+	return ctx, func() {}
+}
+
 // Fetch runs the portal until it has passed max rows to row (0 = all). done reports whether the
 // portal is complete; tag is its command tag then. A cancel request cancels ctx. A row is valid
 // until row returns. The last statement of a simple query is committed before Fetch returns.
@@ -99,11 +107,8 @@ func (s *Session) Fetch(ctx context.Context, p *Portal, max int, row func([]valu
 		return false, "", Aborted()
 	}
 	s.start()
-	if limit := s.vars.Timeout(); limit > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, limit, errTimeout)
-		defer cancel()
-	}
+	ctx, cancel := s.limited(ctx)
+	defer cancel()
 	p.env.Ctx, p.active = ctx, true
 	done, tag, err = s.advance(p, max, row)
 	p.active = false

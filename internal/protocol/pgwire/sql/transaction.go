@@ -169,6 +169,8 @@ func (s *Session) Sync(ctx context.Context) error {
 	if s.tx.state != txStatement && s.tx.state != txImplicit {
 		return nil
 	}
+	ctx, cancel := s.limited(ctx)
+	defer cancel()
 	if err := s.commit(ctx); err != nil {
 		return s.failed(ctx, err)
 	}
