@@ -278,7 +278,10 @@ func (s *late) Take(ctx context.Context, o worker.TakeOptions) ([]worker.Job, er
 
 func (s *late) Extend(ctx context.Context, l worker.Lease, lock time.Duration) error {
 	err := s.broken.Extend(ctx, l, lock)
-	<-time.After(s.extend)
+	select {
+	case <-time.After(s.extend):
+	case <-ctx.Done():
+	}
 	return err
 }
 

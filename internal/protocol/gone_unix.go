@@ -15,7 +15,7 @@ func Gone(nc net.Conn) (gone bool) {
 	if raw == nil {
 		return false
 	}
-	err := raw.Control(func(fd uintptr) { gone = isClosed(int(fd)) }) // not Read, which would wait for a read in progress
+	err := raw.Control(func(fd uintptr) { gone = peerClosed(int(fd)) }) // not Read, which would wait for a read in progress
 	return gone && err == nil
 }
 
@@ -27,7 +27,7 @@ func awaitGone(nc net.Conn) error {
 	if raw == nil {
 		return errors.ErrUnsupported
 	}
-	return raw.Read(func(fd uintptr) bool { return isClosed(int(fd)) })
+	return raw.Read(func(fd uintptr) bool { return peerClosed(int(fd)) })
 }
 
 // rawOf returns the socket of a connection, also of one that another node passes on, or nil.

@@ -74,7 +74,7 @@ func TestRabbitMQ(t *testing.T) {
 }
 
 // A stream can be neither read nor emptied. These answers are RabbitMQ's, too.
-func TestStream(t *testing.T) {
+func TestGetOfStream(t *testing.T) {
 	n := start(t)
 	n.queue("s", func(s *catalog.QueueSpec) { s.Policy.Stream = true })
 	n.play([]resttest.Step{
