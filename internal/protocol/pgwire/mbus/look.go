@@ -246,7 +246,11 @@ func (s *Session) takeOne(env *expr.Env, src source, iid string) (value.Datum, e
 	case iid == "" || s.holdsID(src.name, iid):
 		return nil, nil
 	}
-	d, ok, err := shard.Delivery{}, false, error(nil)
+	var (
+		d   shard.Delivery
+		ok  bool
+		err error
+	)
 	if q, h, isPlace := placeOf(iid); isPlace && q == src.name {
 		d, ok, err = loans.Acquire(env.Ctx, src.from, src.name, h, &s.tx)
 	} else {
