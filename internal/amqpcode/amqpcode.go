@@ -1,6 +1,14 @@
-// Package amqpcode has the reply codes of AMQP 0-9-1. The AMQP protocol uses them, and so does the
-// HTTP API, which shows them in its errors as RabbitMQ does.
+// Package amqpcode has the reply codes of AMQP 0-9-1 and the names of direct replies. The AMQP
+// protocol uses them, and so does the HTTP API, which publishes as RabbitMQ's does and shows the
+// codes in its errors.
 package amqpcode
+
+// RabbitMQ's direct reply-to: a requester gives ReplyQueue as reply-to; the queue of an answer has
+// the prefix and the name of a mailbox.
+const (
+	ReplyQueue  = "amq.rabbitmq.reply-to"
+	ReplyPrefix = ReplyQueue + "."
+)
 
 // Reply codes (constants of the specification).
 const (

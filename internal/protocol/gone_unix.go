@@ -19,9 +19,8 @@ func Gone(nc net.Conn) (gone bool) {
 	return gone && err == nil
 }
 
-// awaitGone waits until the client has closed the connection, without reading from it. It returns
-// errors.ErrUnsupported if it cannot tell, and an error if the wait ends otherwise, such as by a
-// read deadline.
+// awaitGone waits until the client has closed the connection, without reading from it. Errors:
+// errors.ErrUnsupported if it cannot tell, os.ErrDeadlineExceeded, and those of the socket.
 func awaitGone(nc net.Conn) error {
 	raw := rawOf(nc)
 	if raw == nil {

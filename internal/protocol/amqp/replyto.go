@@ -16,8 +16,8 @@ import (
 // publishes to that name on the default exchange. Such replies are volatile: delivered at once or
 // lost.
 const (
-	replyQueue  = "amq.rabbitmq.reply-to"
-	replyPrefix = replyQueue + "."
+	replyQueue  = amqpcode.ReplyQueue
+	replyPrefix = amqpcode.ReplyPrefix
 )
 
 // consumeReplies starts the channel's consumer of direct replies.

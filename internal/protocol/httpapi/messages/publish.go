@@ -17,13 +17,6 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 )
 
-// Direct replies, as in AMQP: a requester gives replyQueue as reply_to over its own channel, which
-// a request has not; the queue of an answer has the prefix and the name of a mailbox.
-const (
-	replyQueue  = "amq.rabbitmq.reply-to"
-	replyPrefix = replyQueue + "."
-)
-
 // maxProperties is the maximum size of properties and headers in bytes. They must fit into one AMQP
 // frame, together with what is added when the message is dead-lettered.
 const maxProperties = 112 << 10
@@ -68,7 +61,7 @@ func (m *outgoing) prepare(s *broker.Session) (p prepared, err error) {
 		return p, err
 	}
 	p.peek.Body = p.env.Body()
-	if string(p.peek.ReplyTo) == replyQueue {
+	if string(p.peek.ReplyTo) == amqpcode.ReplyQueue { // only a channel can receive the answer
 		return p, preconditionFailed("fast reply consumer does not exist")
 	}
 	if mode := p.peek.DeliveryMode; m.props.Has(message.HasDeliveryMode) && mode != message.Transient && mode != message.Persistent {
@@ -175,7 +168,7 @@ func (a *api) publish(ctx context.Context, s *broker.Session, m *outgoing) (rout
 func (p *prepared) postReplies(s *broker.Session, key string) {
 	posted := map[string]bool{}
 	for _, k := range append([][]byte{[]byte(key)}, p.also...) {
-		if mailbox, direct := strings.CutPrefix(string(k), replyPrefix); direct && !posted[mailbox] {
+		if mailbox, direct := strings.CutPrefix(string(k), amqpcode.ReplyPrefix); direct && !posted[mailbox] {
 			posted[mailbox] = true
 			s.Post(mailbox, p.env)
 		}
