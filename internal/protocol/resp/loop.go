@@ -19,6 +19,8 @@ const (
 	keepOutBytes = 64 << 10 // larger buffers are not reused
 	keepSlots    = 4096     // like keepOutBytes, for arguments and requests
 	mostGathered = 1024     // maximum number of requests in a batch
+	mostBulk     = 1024     // a batch ends once its requests may return this many messages
+	largeBulk    = 256      // a request counts as at most this many, because its own result is limited
 	growth       = 64 << 10 // initial read room beyond the data that has arrived
 )
 
@@ -28,6 +30,7 @@ type workspace struct {
 	args    [][]byte
 	batch   []pending // all for the same engine, or for none
 	about   engine    // the engine of the batch
+	bulk    int       // how many messages the batch may return
 	cmds    []broker.Command
 	changes []semaphores.Change
 }
@@ -193,8 +196,6 @@ func (c *conn) handle(args [][]byte) {
 		switch req.(type) {
 		case command.SemaphoreBlocker: // the following requests run after it
 			c.run()
-		case command.Bulky: // the results of many would take much memory
-			c.run()
 		}
 	}
 }
@@ -257,6 +258,9 @@ func (c *conn) admit(args [][]byte) (*command.Command, command.Error) {
 	if c.tx != nil && d.Flags&command.NoMulti != 0 {
 		return d, "ERR Command not allowed inside a transaction"
 	}
+	if e := c.barred(d, args); e != "" {
+		return d, e
+	}
 	if c.subs.any() && !c.w.RESP3 && d.Flags&command.Subscribed == 0 {
 		return d, command.Errorf("ERR Can't execute '%s': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context", d.Name)
 	}
@@ -266,6 +270,26 @@ func (c *conn) admit(args [][]byte) (*command.Command, command.Error) {
 		}
 	}
 	return d, ""
+}
+
+// barred returns the error for a command of a transaction, or one on several queues, if the user has
+// no permissions for one of them: it must not execute in part. The engine checks all commands when
+// they run.
+func (c *conn) barred(d *command.Command, args [][]byte) command.Error {
+	if d.Prepare == nil || d.Group == command.SemaphoreGroup || c.tx == nil && d.Keys == command.OneKey {
+		return ""
+	}
+	keys := d.Keys.Of(args)
+	for i, key := range keys {
+		action := broker.Reading
+		if d.Flags&command.Fills != 0 && i == len(keys)-1 {
+			action = broker.Writing
+		}
+		if err := c.session.May(action, "queue", string(key)); err != nil {
+			return command.Error(command.Text(err))
+		}
+	}
+	return ""
 }
 
 // alarm returns the error that rejects new data while a resource alarm is active, or "" if none is.
@@ -295,7 +319,10 @@ func (c *conn) gather(p pending) {
 		c.work.about = about
 	}
 	c.work.batch = append(c.work.batch, p)
-	if len(c.work.batch) >= mostGathered {
+	if b, ok := p.req.(command.Bulky); ok {
+		c.work.bulk += min(b.Bulk(), largeBulk)
+	}
+	if len(c.work.batch) >= mostGathered || c.work.bulk >= mostBulk {
 		c.run()
 	}
 }
@@ -364,7 +391,7 @@ func (k *workspace) clear() {
 	clear(k.batch)
 	clear(k.cmds)
 	clear(k.changes)
-	k.batch, k.cmds, k.changes, k.about = k.batch[:0], k.cmds[:0], k.changes[:0], nothing
+	k.batch, k.cmds, k.changes, k.about, k.bulk = k.batch[:0], k.cmds[:0], k.changes[:0], nothing, 0
 	if cap(k.batch) > keepSlots || cap(k.cmds) > keepSlots || cap(k.changes) > keepSlots {
 		k.batch, k.cmds, k.changes = nil, nil, nil
 	}

@@ -123,6 +123,24 @@ func TestWaiterReadsOn(t *testing.T) {
 	}
 }
 
+// TestLargePipeline checks that the results of pipelined reads are not held all at once.
+func TestLargePipeline(t *testing.T) {
+	n := startNodeOn(t, Options{}, broker.Options{DiskFreeLimit: -1, MemoryLimit: 4 << 20})
+	c := n.Dial()
+	body := strings.Repeat("x", 500<<10)
+	for range 8 {
+		c.Do("XADD", "s", "*", "field", body)
+	}
+	before := heap()
+	c.Send(strings.Repeat(resptest.Encode("XREAD", "STREAMS", "s", "0"), 64))
+	if _, err := io.CopyN(io.Discard, c.R, 1000); err != nil {
+		t.Fatal(err)
+	}
+	if more := heap() - before; more > 32<<20 {
+		t.Errorf("%d MiB wait for the client", more>>20)
+	}
+}
+
 // TestPanic checks that a panic ends only its own connection, with an answer and a log line.
 func TestPanic(t *testing.T) {
 	n := startNode(t, Options{})

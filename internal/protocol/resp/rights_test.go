@@ -172,6 +172,53 @@ func (n *node) checkRights(name string) {
 	}
 }
 
+// TestRightsInMulti checks that a command is rejected when it is queued, as in Redis, if its user
+// has no permission for it, and only then. It is queued if that depends on its options.
+func TestRightsInMulti(t *testing.T) {
+	n := startNode(t, Options{})
+	for _, who := range anybody {
+		n.cheapUser(string(who))
+		n.permit(string(who), string(who), ".*")
+		c := n.Dial()
+		c.Wants("AUTH "+string(who)+" secret", "+OK")
+		for name, rows := range rights {
+			d := byFullName(name)
+			if d.Prepare == nil || d.Keys.Step == 0 || d.Group == command.SemaphoreGroup {
+				continue
+			}
+			want := rows[0].there
+			c.Wants("MULTI", "+OK")
+			got := c.Do(append(strings.Split(name, "|"), strings.Fields(rows[0].args)...)...)
+			if (got == "+QUEUED") != strings.ContainsRune(want, who) {
+				t.Errorf("%s by %c: %s", name, who, got)
+			}
+			c.Wants("DISCARD", "+OK")
+		}
+	}
+}
+
+// TestRefusedAsAWhole checks that a command or transaction changes nothing if one of its queues is
+// forbidden.
+func TestRefusedAsAWhole(t *testing.T) {
+	n := startNode(t, Options{})
+	n.cheapUser("me")
+	n.permit("me", "z", "^mine")
+	n.fill("mine", "L")
+	n.fill("other", "L")
+	n.fill("minejobs", "J")
+	c := n.Dial()
+	c.Wants("AUTH me secret", "+OK")
+	for _, command := range []string{"DEL mine other", "UNLINK mine other", "BLPOP mine other 0", "QUEUE.CLEAR minejobs other", "LMOVE mine other LEFT LEFT"} {
+		c.Wants(command, "-NOPERM this user has no permissions to access one of the keys used as arguments")
+	}
+	c.Wants("MULTI", "+OK")
+	c.Wants("LPUSH mine y", "+QUEUED")
+	c.Wants("LPUSH other y", "-NOPERM this user has no permissions to access one of the keys used as arguments")
+	c.Wants("EXEC", "-EXECABORT Transaction discarded because of previous errors.")
+	c.Wants("LRANGE mine 0 -1", `["x"]`)
+	c.Wants("JOB.STATUS minejobs m", `"queued"`)
+}
+
 // tryRight runs a command as a user with some of the permissions.
 func (n *node) tryRight(name, who string, row right, there bool) string {
 	c := n.Dial()

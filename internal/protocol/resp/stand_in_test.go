@@ -15,7 +15,7 @@ import (
 
 func init() {
 	for _, d := range []command.Command{
-		{Name: "test.push", Arity: 3, Flags: command.Write | command.DenyOOM, Keys: command.OneKey, Prepare: func(_ command.Conn, args [][]byte) (command.Request, error) {
+		{Name: "test.push", Arity: 3, Flags: command.Write | command.DenyOOM | command.Fills, Keys: command.OneKey, Prepare: func(_ command.Conn, args [][]byte) (command.Request, error) {
 			return &testPush{lists.Push{OnQueue: broker.OnQueue{Queue: string(args[1])}, Bodies: args[2:], Create: true}}, nil
 		}},
 		{Name: "test.pop", Arity: -2, Flags: command.Write, Keys: command.OneKey, Prepare: func(_ command.Conn, args [][]byte) (command.Request, error) {

@@ -89,6 +89,7 @@ const (
 	Control                       // controls transactions: not queued for EXEC
 	Subscribed                    // allowed while subscribed in RESP2
 	MovableKeys                   // the positions of its keys depend on other arguments
+	Fills                         // needs write permission for its last key; read permission suffices for the others
 )
 
 var flagNames = []string{

@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"math"
 	"time"
 
 	"fiveways.dev/fiveways/internal/broker"
@@ -53,10 +54,20 @@ type Changer interface {
 	Changes(dst []semaphores.Change) []semaphores.Change
 }
 
-// Bulky is a Changer with such a large result that the connection ends the batch after it.
+// Bulky is a request that may return many messages or tasks. The connection executes few of them
+// in one batch, because it holds all results of a batch at once.
 type Bulky interface {
-	Changer
-	Bulky()
+	Request
+	// Bulk returns how many the request returns at most; math.MaxInt if its arguments do not say.
+	Bulk() int
+}
+
+// AtMost returns what Bulk returns for a maximum of n; 0 means none.
+func AtMost(n int) int {
+	if n == 0 {
+		return math.MaxInt
+	}
+	return n
 }
 
 // SemaphoreBlocker is a Changer that waits if its changes alone did not satisfy it. In a

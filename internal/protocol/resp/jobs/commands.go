@@ -11,7 +11,7 @@ import (
 
 // Commands returns the commands about jobs and job queues.
 func Commands() []command.Command {
-	const read, write, add, fast = command.Readonly, command.Write, command.Write | command.DenyOOM, command.Fast
+	const read, write, add, fast = command.Readonly, command.Write, command.Write | command.DenyOOM | command.Fills, command.Fast
 	row := func(name string, arity int, f command.Flags, summary string, prepare command.Prepare) command.Command {
 		return command.Command{Name: name, Arity: arity, Flags: f, Keys: command.OneKey, Group: group, Summary: summary, Prepare: prepare}
 	}
@@ -27,7 +27,7 @@ func Commands() []command.Command {
 		row("job.extend", 5, write|fast, "Lock a job for longer", jobExtend),
 		row("job.status", -3, read|fast, "Tell the status of a job", jobStatus),
 		row("job.cancel", -3, write|fast, "Remove a job that is queued", jobCancel),
-		row("job.remember", -4, write|fast, "Let an id count as done and in backoff", jobRemember),
+		row("job.remember", -4, write|fast|command.Fills, "Let an id count as done and in backoff", jobRemember),
 		row("queue.status", 2, read|fast, "Count the jobs of a queue", queueStatus),
 		row("queue.content", -2, read, "List the jobs of a queue", queueContent),
 		{Name: "queue.names", Arity: -1, Flags: read, Group: group, Summary: "List the queues that hold messages", Now: queueNames},

@@ -14,7 +14,7 @@ import (
 const (
 	readonly = command.Readonly
 	write    = command.Write
-	grow     = command.Write | command.DenyOOM
+	grow     = command.Write | command.DenyOOM | command.Fills
 	fast     = command.Fast
 	wait     = command.NoScript | command.Blocking
 	movable  = command.MovableKeys
@@ -121,6 +121,15 @@ func lindex(_ command.Conn, args [][]byte) (command.Request, error) {
 }
 
 func (r *rangeRequest) Commands(dst []broker.Command) []broker.Command { return append(dst, &r.Range) }
+
+// Bulk implements command.Bulky.
+func (r *rangeRequest) Bulk() int {
+	n := r.Last - r.First // cannot overflow if both count from the same end
+	if (r.First < 0) != (r.Last < 0) || n == math.MaxInt {
+		return math.MaxInt
+	}
+	return max(n, 0) + 1
+}
 
 func (r *rangeRequest) Reply(w *respwire.Writer) {
 	switch {

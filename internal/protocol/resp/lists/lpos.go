@@ -70,6 +70,9 @@ func (r *positionRequest) Commands(dst []broker.Command) []broker.Command {
 	return append(dst, &r.look, &r.size)
 }
 
+// Bulk implements command.Bulky: the request reads the elements that it compares.
+func (r *positionRequest) Bulk() int { return math.MaxInt }
+
 func (r *positionRequest) Reply(w *respwire.Writer) {
 	if command.Failed(w, r.look.Err) || command.Failed(w, r.size.Err) {
 		return

@@ -38,6 +38,9 @@ func pop(back bool) command.Prepare {
 
 func (r *popRequest) Commands(dst []broker.Command) []broker.Command { return append(dst, &r.Pop) }
 
+// Bulk implements command.Bulky.
+func (r *popRequest) Bulk() int { return r.Max }
+
 func (r *popRequest) Reply(w *respwire.Writer) {
 	empty := r.Err != nil || len(r.Bodies) == 0
 	switch {
@@ -150,6 +153,9 @@ func (r *firstPop) Wait() (commands []broker.Command, timeout time.Duration) {
 	}
 	return r.Commands(r.waits[:0]), r.timeout
 }
+
+// Bulk implements command.Bulky.
+func (r *firstPop) Bulk() int { return r.pops[0].Max }
 
 // Polled implements command.Pollable, for a request on one list.
 func (r *firstPop) Polled() bool { return r.pops[0].Err != nil || len(r.pops[0].Bodies) > 0 }

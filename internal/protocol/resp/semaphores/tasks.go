@@ -180,8 +180,8 @@ func semTasks(_ command.Conn, args [][]byte) (command.Request, error) {
 
 func (r *paging) Changes(dst []semaphores.Change) []semaphores.Change { return append(dst, &r.Page) }
 
-// Bulky implements command.Bulky: a page may contain all tasks.
-func (r *paging) Bulky() {}
+// Bulk implements command.Bulky.
+func (r *paging) Bulk() int { return r.Limit }
 
 func (r *paging) Reply(w *respwire.Writer) {
 	if r.Err != nil {

@@ -28,7 +28,7 @@ func Commands() []command.Command {
 		return command.Command{Name: name, Arity: arity, Flags: f, Keys: keys, Group: group, Since: since, Summary: summary, Prepare: prepare}
 	}
 	return []command.Command{
-		row("xadd", -5, grow|fast, "5.0.0", "Append an entry to a stream", xadd),
+		row("xadd", -5, grow|fast|command.Fills, "5.0.0", "Append an entry to a stream", xadd),
 		row("xlen", 2, readonly|fast, "5.0.0", "Return the number of entries of a stream", xlen),
 		row("xrange", -4, readonly, "5.0.0", "Return the entries between two IDs", xrange),
 		row("xrevrange", -4, readonly, "5.0.0", "Return the entries between two IDs, the last one first", xrevrange),
@@ -40,7 +40,7 @@ func Commands() []command.Command {
 		row("xautoclaim", -6, write|fast, "6.2.0", "Assign entries that have been pending for long to another consumer", xautoclaim),
 		row("xdel", -3, write|fast, "5.0.0", "Remove entries from a stream", xdel),
 		row("xtrim", -4, write, "5.0.0", "Remove the first entries of a stream", xtrim),
-		row("xsetid", -3, grow|fast, "5.0.0", "Set the last ID of a stream", xsetid),
+		row("xsetid", -3, grow|fast|command.Fills, "5.0.0", "Set the last ID of a stream", xsetid),
 		groupCommand(), infoCommand(),
 	}
 }

@@ -43,14 +43,23 @@ func entryRange(args [][]byte, from, to []byte, back bool) (command.Request, err
 	if count == 0 {
 		r.Max = 1 // check whether the stream exists
 	}
-	return &ask{r, &r.OnStream, tellEmpty, func(w *respwire.Writer) {
+	return &manyEntries{ask{r, &r.OnStream, tellEmpty, func(w *respwire.Writer) {
 		if count == 0 {
 			w.NullArray()
 			return
 		}
 		writeEntries(w, r.Entries)
-	}}, nil
+	}}, r.Max}, nil
 }
+
+// manyEntries is a request for several entries of one stream.
+type manyEntries struct {
+	ask
+	most int // 0: all
+}
+
+// Bulk implements command.Bulky.
+func (r *manyEntries) Bulk() int { return command.AtMost(r.most) }
 
 // countOf parses a number of entries. A negative number becomes 0.
 func countOf(arg []byte) (int64, error) {
@@ -129,6 +138,9 @@ func milliseconds(arg []byte) (int64, error) {
 	}
 	return n, nil
 }
+
+// Bulk implements command.Bulky.
+func (r *reading) Bulk() int { return command.AtMost(r.count * len(r.keys)) }
 
 func (r *reading) timeout() time.Duration { return time.Duration(r.block) * time.Millisecond }
 
