@@ -16,13 +16,16 @@ const maxLive = 0.3
 // checkpointRound is the interval between checks whether a checkpoint is due.
 const checkpointRound = time.Second
 
+// failedRounds is the number of rounds without checkpoints after one that failed.
+const failedRounds = 10
+
 // checkpoints writes checkpoints and cleans until the broker closes. It may wait for space on a
 // full disk, so it is separate from the watchdog.
 func (b *Broker) checkpoints() {
 	defer b.housekeeper.Done()
 	round := time.NewTicker(checkpointRound)
 	defer round.Stop()
-	for {
+	for pause := 0; ; pause-- {
 		select {
 		case <-b.stop:
 			return
@@ -31,7 +34,9 @@ func (b *Broker) checkpoints() {
 		switch b.set.Log.State().Health {
 		case store.Healthy:
 			a := b.Alarm()
-			b.checkpointDue(a != nil && a.Reason == LowOnDisk)
+			if pause <= 0 && b.checkpointDue(a != nil && a.Reason == LowOnDisk) != nil {
+				pause = failedRounds
+			}
 		case store.NoSpace: // deleting dead segments needs no write
 			if err := b.set.Store.Forget(); err != nil {
 				b.log.Warn("log files could not be deleted: they take disk space that no queue needs", "err", err)
@@ -67,12 +72,12 @@ func (b *Broker) Sync() error {
 }
 
 // Checkpoint writes the checkpoints that are due now, as the broker does every second.
-func (b *Broker) Checkpoint() { b.checkpointDue(false) }
+func (b *Broker) Checkpoint() { b.checkpointDue(false) } //nolint:errcheck // it is logged
 
 // checkpointDue writes checkpoints for the shards that have logged enough since their last one, and
 // then frees segments. When disk space is short, any logged byte is enough: consumed messages then
-// free space.
-func (b *Broker) checkpointDue(short bool) {
+// free space. It returns an error if the checkpoint of a shard failed, which is due again then.
+func (b *Broker) checkpointDue(short bool) (err error) {
 	b.checkpointing.Lock() // Checkpoint may run concurrently with the checkpoint goroutine
 	defer b.checkpointing.Unlock()
 	enough := b.opts.CheckpointBytes
@@ -91,7 +96,11 @@ func (b *Broker) checkpointDue(short bool) {
 			need = 1
 		}
 		if f := sh.FreezeIfDue(need); f != nil {
-			b.writeCheckpoint(sh, f)
+			if failed := b.writeCheckpoint(sh, f); failed != nil {
+				err = failed
+				sh.Call(func() { sh.Log().CheckpointFailed() })
+				continue
+			}
 			sh.CheckpointAt = total
 			wrote = true
 		}
@@ -102,6 +111,7 @@ func (b *Broker) checkpointDue(short bool) {
 		}
 		b.clean()
 	}
+	return err
 }
 
 // logged returns the bytes of all shards in the log at the start plus those logged since, and the

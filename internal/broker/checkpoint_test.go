@@ -3,6 +3,7 @@ package broker
 import (
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -52,6 +53,56 @@ func TestRewriteDuringClose(t *testing.T) {
 	sameStrings(t, c.drain("q"), want...)
 	c.Close()
 	mustClose(t, b)
+}
+
+// withoutCheckpoints is a disk on which no checkpoint can be created while fail is set.
+type withoutCheckpoints struct {
+	vfs.FS
+	fail *atomic.Bool
+}
+
+func (d withoutCheckpoints) Create(path string) (vfs.File, error) {
+	if d.fail.Load() && strings.Contains(path, "ckpt") {
+		return nil, syscall.EIO
+	}
+	return d.FS.Create(path)
+}
+
+// A checkpoint that failed is written later, also if nothing more is logged.
+func TestCheckpointAfterFailure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var fail atomic.Bool
+		fs := vfs.NewMem()
+		b := openBroker(t, withoutCheckpoints{fs, &fail}, func(o *Options) { o.CheckpointBytes, o.Shards = 1000, 1 })
+		c := newClient(t, b)
+		c.queue("q", nil)
+		c.Flush()
+		time.Sleep(2 * checkpointRound)
+		shards := func() (n int) {
+			names, err := fs.List("data")
+			must(t, err)
+			for _, name := range names {
+				if strings.HasPrefix(name, "ckpt-00000001-") {
+					n++
+				}
+			}
+			return n
+		}
+		fail.Store(true)
+		c.put("", "q", strings.Repeat("x", 2000), nil)
+		c.Flush()
+		time.Sleep(2 * checkpointRound)
+		if n := shards(); n != 0 {
+			t.Fatalf("%d checkpoints on a disk that takes none", n)
+		}
+		fail.Store(false)
+		time.Sleep((failedRounds + 1) * checkpointRound)
+		if n := shards(); n != 1 {
+			t.Errorf("%d checkpoints, want 1", n)
+		}
+		c.Close()
+		mustClose(t, b)
+	})
 }
 
 // fillingDisk has no space for the log once hold is closed, but reports that only once gate is.

@@ -201,6 +201,19 @@ func TestDoctorOnABrokersFolder(t *testing.T) {
 		t.Errorf("after the repair: %q, %v, %v", got.Body, ok, err)
 	}
 	p.stop()
+	doctor(t, dir, exitcode.Damage, "LOST: 1 messages of queue orders in /")
+}
+
+// TestDoctorOnADeletedSegment checks that messages whose segment is gone are damage, although the
+// checkpoints cover it and a broker starts.
+func TestDoctorOnADeletedSegment(t *testing.T) {
+	dir := t.TempDir()
+	p := startProcess(t, dir)
+	p.fill()
+	p.stop()
+	doctor(t, dir, exitcode.OK, ordersRow)
+	must(t, os.Remove(filepath.Join(dir, "seg-0000000000000001.log")))
+	doctor(t, dir, exitcode.Damage, "LOST: 3 messages of queue orders in /, which the log no longer has")
 }
 
 // TestDoctorOnADamagedCheckpoint checks that an unreadable checkpoint stops the broker, and that a

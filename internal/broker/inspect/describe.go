@@ -44,7 +44,7 @@ type QueueDescription struct {
 	Scheduled int   // messages whose time has not come, or that wait for others
 	Bytes     int64 // of the bodies of the ready ones
 	Bindings  int   // to it, without the one to the default exchange
-	Lost      int   // messages that are counted above and missing from the log, because a repair cut them
+	Lost      int   // messages that are counted above and missing from the log: a repair cut them, or their file is gone
 }
 
 // Describe reads the definitions and queues of a data folder that no broker uses, with the code of

@@ -33,6 +33,7 @@ type Writer struct {
 
 	total int64 // bytes in the log at the start, and since then
 	since int64 // bytes since the last checkpoint
+	tried int64 // since when that checkpoint began
 }
 
 // NewWriter returns the writer of a shard whose log is empty. post runs a function on the shard's
@@ -183,4 +184,7 @@ func (w *Writer) Total() int64 { return w.total }
 func (w *Writer) SinceCheckpoint() int64 { return w.since }
 
 // Checkpointed restarts the count of SinceCheckpoint.
-func (w *Writer) Checkpointed() { w.since = 0 }
+func (w *Writer) Checkpointed() { w.since, w.tried = 0, w.since }
+
+// CheckpointFailed takes the last call of Checkpointed back.
+func (w *Writer) CheckpointFailed() { w.since, w.tried = w.since+w.tried, 0 }

@@ -44,7 +44,8 @@ func DoctorCommand() *cobra.Command {
 in them, and, if there is none, the exchanges, queues and keys a broker would start with. Without --repair it changes nothing and only takes the folder's lock file.
 
 A torn end is what a crash leaves of an unconfirmed write; the broker cuts it off by itself. Anything else that
-cannot be read is damage: the broker does not start on it, and doctor ends with exit code 4.
+cannot be read is damage: the broker does not start on it, and doctor ends with exit code 4. It does so, too, when
+messages are lost, on which a broker starts: after a repair, or when files of the log were deleted.
 
 --repair sets damaged files aside (as *.damaged), rebuilds them from their intact parts, and reports what is lost.
 Copy the folder first: a repair cannot be undone.`,
@@ -78,7 +79,11 @@ func inspectFolder(out io.Writer, dir string) error {
 		fmt.Fprintln(out, "The queues can be listed once the damage is repaired.")
 		return fmt.Errorf("doctor: %s: %w; copy the folder, then run `fiveways doctor %s --repair`", dir, errDamage, dir)
 	}
-	return describeFolder(out, dir)
+	lost, err := describeFolder(out, dir)
+	if err == nil && lost > 0 {
+		err = fmt.Errorf("doctor: %s: %w: %d messages are lost; restore a backup, or start the broker, which goes on without them", dir, errDamage, lost)
+	}
+	return err
 }
 
 func repairFolder(out io.Writer, dir string) error {
@@ -103,11 +108,13 @@ func repairFolder(out io.Writer, dir string) error {
 	if damaged(after) {
 		return fmt.Errorf("doctor: %s: %w that --repair cannot fix", dir, errDamage)
 	}
-	return describeFolder(out, dir)
+	_, err = describeFolder(out, dir)
+	return err
 }
 
-// describeFolder prints the definitions and queues in dir, which is not damaged.
-func describeFolder(out io.Writer, dir string) error {
+// describeFolder prints the definitions and queues in dir, whose files are sound. It returns the
+// number of messages that are missing from the log.
+func describeFolder(out io.Writer, dir string) (lost int, err error) {
 	keys := keyspace.New(keyspace.Options{QuotaBytes: -1})
 	defer keys.Close() //nolint:errcheck // there is nothing to write
 	sems := semaphores.New(semaphores.Options{})
@@ -116,7 +123,7 @@ func describeFolder(out io.Writer, dir string) error {
 		err = sems.Err()
 	}
 	if err != nil {
-		return fmt.Errorf("doctor: %w", err)
+		return 0, fmt.Errorf("doctor: %w", err)
 	}
 	fmt.Fprintln(out)
 	err = display.Table(out, "VHOST\tEXCHANGE\tTYPE\t>BINDINGS", func(row func(...any)) {
@@ -127,7 +134,7 @@ func describeFolder(out io.Writer, dir string) error {
 		}
 	})
 	if err != nil {
-		return err
+		return 0, err
 	}
 	queues, messages := 0, 0
 	fmt.Fprintln(out)
@@ -140,11 +147,11 @@ func describeFolder(out io.Writer, dir string) error {
 		}
 	})
 	if err != nil {
-		return err
+		return 0, err
 	}
 	fmt.Fprintf(out, "\n%d durable queues, %d persistent messages, %d virtual hosts, %d users\n", queues, messages, len(d.VHosts), d.Users)
 	if err := describeKeys(out, keys); err != nil {
-		return fmt.Errorf("doctor: %w", err)
+		return 0, fmt.Errorf("doctor: %w", err)
 	}
 	if st := sems.Stats(); st.Semaphores > 0 {
 		fmt.Fprintf(out, "%d semaphores with %d tasks\n", st.Semaphores, st.Tasks)
@@ -152,11 +159,12 @@ func describeFolder(out io.Writer, dir string) error {
 	for _, v := range d.VHosts {
 		for _, q := range v.Queues {
 			if q.Lost > 0 {
-				fmt.Fprintf(out, "LOST: %d messages of queue %s in %s, which a repair cut from the log; the broker sets them aside\n", q.Lost, q.Name, v.Name)
+				fmt.Fprintf(out, "LOST: %d messages of queue %s in %s, which the log no longer has; the broker sets them aside\n", q.Lost, q.Name, v.Name)
+				lost += q.Lost
 			}
 		}
 	}
-	return nil
+	return lost, nil
 }
 
 // describeKeys prints the number of ordinary keys of the etcd API, unless there have never been
