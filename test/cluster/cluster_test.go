@@ -278,6 +278,21 @@ func TestMembers(t *testing.T) {
 	}
 }
 
+// TestRemoveItself asks a follower to remove itself. It tells the operator that it has left,
+// although the leader closes its connections.
+func TestRemoveItself(t *testing.T) {
+	t.Parallel()
+	c := clustertest.Start(t)
+	token := clustertest.Command(t, "cluster", "token", "--data", c.Nodes[0].Dir)
+	c.Add()
+	c.Up(3, "--cluster-join", token)
+	c.Until("all nodes have a vote", func() bool { return c.Count(protocol.RoleFollower) == 3 })
+	clustertest.Command(t, "cluster", "remove", "4", "--yes", "--data", c.Nodes[3].Dir)
+	if got := len(c.Status(0).Members); got != 3 {
+		t.Errorf("%d nodes are left", got)
+	}
+}
+
 // TestRemoveTogether removes nodes that have not come up, all at once. Each removal waits for the
 // others.
 func TestRemoveTogether(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -25,6 +26,11 @@ func TestOperators(t *testing.T) {
 		c.Until(fmt.Sprintf("node %d tells of three that run", i), func() bool {
 			return running(t, c, i) == "fiveways-1:true fiveways-2:true fiveways-3:true "
 		})
+		_, port, err := net.SplitHostPort(c.Nodes[i].HTTPAddr())
+		must(t, err)
+		if code, body := get(t, c.Nodes[i], "/api/health/checks/port-listener/"+port); code != http.StatusOK {
+			t.Errorf("node %d does not listen where it answers: %s", i, body)
+		}
 	}
 	t.Run("etcdctl", func(t *testing.T) { playEtcdctl(t, c) })
 	const critical = "/api/health/checks/node-is-quorum-critical"

@@ -30,6 +30,8 @@ const (
 	askInterval = 5 * time.Second
 	// changePatience is how long a membership change may take.
 	changePatience = 20 * time.Second
+	// removalPatience is how long a node may take to learn that it was removed.
+	removalPatience = 5 * time.Second
 	// maxToken is the longest validity of a token.
 	maxToken = 30 * 24 * time.Hour
 )
@@ -233,13 +235,37 @@ func (c *Control) onLeader(fn http.HandlerFunc) http.HandlerFunc {
 			p := httputil.ReverseProxy{
 				Transport: t,
 				Rewrite:   func(p *httputil.ProxyRequest) { p.Out.URL.Scheme, p.Out.URL.Host = "http", "node" },
-				ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {
+				ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
+					if c.hasLeft(r) {
+						w.WriteHeader(http.StatusNoContent)
+						return
+					}
 					refuse(w, http.StatusServiceUnavailable, fmt.Errorf("node %d leads, and cannot be reached: %w", s.Leader, err))
 				},
 			}
 			p.ServeHTTP(w, r)
 		}
 	}
+}
+
+// hasLeft reports whether a request was to remove this node, and did. The leader may close the
+// connections of the node before it has answered.
+func (c *Control) hasLeft(r *http.Request) bool {
+	if r.URL.Path != "/remove" || r.URL.Query().Get("node") != strconv.FormatUint(c.node.Status().Node, 10) {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), removalPatience)
+	defer cancel()
+	again := time.NewTicker(replica.TickInterval)
+	defer again.Stop()
+	for !c.node.Status().Removed {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-again.C:
+		}
+	}
+	return true
 }
 
 // Unled returns why a node knows no leader.

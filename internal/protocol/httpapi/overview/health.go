@@ -102,7 +102,8 @@ func (p *api) portListener(r *http.Request) (well, trouble object, err error) {
 		return nil, nil, rest.BadRequest("Invalid port")
 	}
 	ports := []int{}
-	for _, e := range p.o.Served() {
+	_, served := p.servedHere(r)
+	for _, e := range served {
 		_, have := place(&e)
 		if have == port {
 			return object{"port": port}, nil, nil
@@ -123,7 +124,7 @@ func (p *api) protocolListener(r *http.Request) (well, trouble object, err error
 	asked := rest.Name(r, "protocol")
 	name := cmp.Or(aliases[asked], asked)
 	protocols := []string{}
-	for _, l := range p.shownListeners() {
+	for _, l := range listenersOf(p.servedHere(r)) {
 		if l.Protocol == name {
 			return object{"protocol": l.Protocol}, nil, nil
 		}

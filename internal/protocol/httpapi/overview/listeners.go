@@ -81,16 +81,21 @@ type way struct {
 	Command  string `json:"command"` // tries the protocol from this machine
 }
 
-// listeners returns the addresses of the node to which the client is connected.
-func (p *api) listeners(r *http.Request) []way {
-	served := p.o.Served()
+// servedHere returns the addresses of the node to which the client is connected, and its name.
+func (p *api) servedHere(r *http.Request) (node string, served []protocol.Endpoint) {
 	if p.o.Membership != nil {
 		s := p.o.Membership.Status()
 		if m := s.Member(reached(r, &s)); m != nil && m.Node != s.Node && m.About != nil {
-			served = m.About.Endpoints
+			return m.Name(), m.About.Endpoints
 		}
 	}
+	return p.o.Name, p.o.Served()
+}
+
+// listeners returns the addresses of the node to which the client is connected.
+func (p *api) listeners(r *http.Request) []way {
 	out := []way{}
+	_, served := p.servedHere(r)
 	for _, e := range served {
 		host, port := place(&e)
 		out = append(out, way{e.Protocol, host, port, e.TLS, e.Try()})
