@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"context"
 	"math"
 	"slices"
 	"time"
@@ -26,6 +27,21 @@ const (
 
 // Alarm returns the alarm in force, or nil. Its channel Cleared is closed when the alarm ends.
 func (b *Broker) Alarm() *Alarm { return b.alarm.Load() }
+
+// AwaitNoAlarm returns nil once there is no alarm, or the error of ctx if that is done first.
+func (b *Broker) AwaitNoAlarm(ctx context.Context) error {
+	for {
+		a := b.Alarm()
+		if a == nil {
+			return nil
+		}
+		select {
+		case <-a.Cleared:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
 
 // WatchDisks makes the watchdog raise the alarm LowOnDisk also while short returns nodes: those
 // that are low on disk, if the cluster cannot do without them.

@@ -77,22 +77,23 @@ func text(s string) *string { return &s }
 
 // node is a running broker with a client of each protocol.
 type node struct {
-	t    *testing.T
-	b    *brokertest.Broker
-	dir  string
-	ends map[string]endpoint
+	t     *testing.T
+	b     *brokertest.Broker
+	dir   string
+	flags []string // of serve
+	ends  map[string]endpoint
 }
 
-func start(t *testing.T) *node {
-	n := &node{t: t, dir: t.TempDir()}
+func start(t *testing.T, flags ...string) *node {
+	n := &node{t: t, dir: t.TempDir(), flags: flags}
 	n.run()
 	return n
 }
 
 func (n *node) run() {
 	n.t.Helper()
-	b, err := brokertest.Start(n.t.Context(), n.dir, "--sql", "127.0.0.1:0", "--redis", "127.0.0.1:0", "--etcd", "127.0.0.1:0", "--etcd-consumer-limit", "1",
-		"--http", "127.0.0.1:0")
+	flags := append([]string{"--sql", "127.0.0.1:0", "--redis", "127.0.0.1:0", "--etcd", "127.0.0.1:0", "--etcd-consumer-limit", "1", "--http", "127.0.0.1:0"}, n.flags...)
+	b, err := brokertest.Start(n.t.Context(), n.dir, flags...)
 	if err != nil {
 		n.t.Fatal(err)
 	}

@@ -19,12 +19,12 @@ import (
 // Work is a sql.Work without effects.
 type Work struct{}
 
-func (Work) Begin(bool)     {}
-func (Work) Commit() error  { return nil }
-func (Work) Rollback()      {}
-func (Work) Savepoint() int { return 0 }
-func (Work) RollbackTo(int) {}
-func (Work) Close()         {}
+func (Work) Begin(bool)                   {}
+func (Work) Commit(context.Context) error { return nil }
+func (Work) Rollback()                    {}
+func (Work) Savepoint() int               { return 0 }
+func (Work) RollbackTo(int)               {}
+func (Work) Close()                       {}
 
 // Options are those of a session that has nothing but these schemas.
 func Options(schemas ...schema.Schema) sql.Options {

@@ -1,6 +1,7 @@
 package mbus
 
 import (
+	"context"
 	"os"
 	"regexp"
 	"strings"
@@ -73,7 +74,7 @@ func TestRights(t *testing.T) {
 		if err := admin.s.GrantRole(admin.env, role, []string{"anna"}); err != nil {
 			t.Fatal(err)
 		}
-		if err := admin.s.Commit(); err != nil {
+		if err := admin.s.Commit(context.Background()); err != nil {
 			t.Fatal(err)
 		}
 		anna.call("post", "guarded", "n=>1")
@@ -106,7 +107,7 @@ func TestViewRights(t *testing.T) {
 	if err := open(admin).Grant(admin.env, "SELECT", []string{"nobody"}); err == nil {
 		t.Error("a right was given to nobody")
 	}
-	admin.s.Commit()
+	admin.s.Commit(context.Background())
 	admin.s.Close()
 	enginetest.Close(t, b)
 	b = openBroker(t, fs)
@@ -128,7 +129,7 @@ func TestViewRights(t *testing.T) {
 	if err := open(admin).Revoke(admin.env, "ALL", []string{"anna"}); err != nil {
 		t.Fatal(err)
 	}
-	admin.s.Commit()
+	admin.s.Commit(context.Background())
 	for _, err := range open(anna).Scan(anna.env, nil) {
 		if err == nil {
 			t.Error("a row without the right to it")

@@ -1,6 +1,7 @@
 package mbus
 
 import (
+	"context"
 	"testing"
 
 	"fiveways.dev/fiveways/internal/core/catalog"
@@ -31,7 +32,7 @@ func TestFullQueue(t *testing.T) {
 	a.call("post", "q", "n=>3")
 	a.call("post", "full", "n=>4")
 	a.open = false
-	if err := a.s.Commit(); err == nil || translate(failure.ErrRejected).Code != "53400" {
+	if err := a.s.Commit(context.Background()); err == nil || translate(failure.ErrRejected).Code != "53400" {
 		t.Errorf("commit: %v", err)
 	}
 	b.consumes("q", `"n"=>"2"`)

@@ -127,7 +127,7 @@ func (s *Session) again(name, what string) error {
 		return pgerror.New(pgerror.FeatureNotSupported, "%s was dropped in this transaction", what).
 			WithHint("Commit before it is made again.")
 	}
-	return s.Commit()
+	return s.commit()
 }
 
 func (s *Session) hidden(name string) bool { return len(s.defs.hidden) > 0 && s.defs.hidden[name] }

@@ -1,6 +1,7 @@
 package mbus
 
 import (
+	"context"
 	"errors"
 	"testing"
 
@@ -60,7 +61,7 @@ func TestDroppedBeforeCommit(t *testing.T) {
 			c.drop(b, queueName)
 			a.open = false
 			var e *pgerror.Error
-			if err := a.s.Commit(); !errors.As(err, &e) || e.Code != "P0001" || e.Message != "Unknown queue:"+queueName {
+			if err := a.s.Commit(context.Background()); !errors.As(err, &e) || e.Code != "P0001" || e.Message != "Unknown queue:"+queueName {
 				t.Fatalf("commit: %v", err)
 			}
 			a.consumes("kept", `"n"=>"0"`)

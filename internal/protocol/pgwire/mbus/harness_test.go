@@ -57,7 +57,7 @@ func (c *caller) begin() { c.now(); c.s.Begin(false); c.open = true }
 func (c *caller) commit() {
 	c.t.Helper()
 	c.open = false
-	if err := c.s.Commit(); err != nil {
+	if err := c.s.Commit(context.Background()); err != nil {
 		c.t.Fatal(err)
 	}
 }
@@ -84,7 +84,7 @@ func (c *caller) try(name string, args ...any) ([]value.Record, error) {
 	case err != nil:
 		c.s.Rollback()
 	default:
-		err = c.s.Commit()
+		err = c.s.Commit(context.Background())
 	}
 	return out, err
 }

@@ -1,6 +1,7 @@
 package mbus
 
 import (
+	"context"
 	"slices"
 
 	"fiveways.dev/fiveways/internal/broker"
@@ -96,9 +97,21 @@ func (j *journal) add(e entry) {
 // Begin starts a transaction.
 func (s *Session) Begin(readOnly bool) { s.work.readOnly = readOnly }
 
-// Commit makes the transaction durable. If it returns an error, none of its posts, takes and
+// Commit makes the transaction durable. One that posts waits until no alarm blocks publishers, or
+// until ctx is done. If Commit returns an error, none of the transaction's posts, takes and
 // semaphore changes has happened, except that after a failure of the log all of them may have.
-func (s *Session) Commit() error {
+func (s *Session) Commit(ctx context.Context) error {
+	if s.work.posts.Len() > 0 {
+		if err := s.b.AwaitNoAlarm(ctx); err != nil {
+			s.Rollback()
+			return err
+		}
+	}
+	return s.commit()
+}
+
+// commit is Commit that does not wait for the end of an alarm.
+func (s *Session) commit() error {
 	j := &s.work
 	if len(j.entries) == 0 {
 		j.readOnly = false

@@ -32,7 +32,7 @@ func (w *fakeWork) Begin(readOnly bool) {
 	w.note("begin")
 }
 
-func (w *fakeWork) Commit() error {
+func (w *fakeWork) Commit(context.Context) error {
 	err := w.fail
 	w.fail = nil
 	w.note("commit")

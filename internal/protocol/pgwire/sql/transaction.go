@@ -72,7 +72,7 @@ func (s *Session) work() {
 }
 
 // commit ends the transaction, whatever its kind. If it returns an error, the transaction is rolled
-// back. The end of ctx ends the reading of cursors.
+// back. The end of ctx ends the reading of cursors and waits for memory and disk.
 func (s *Session) commit(ctx context.Context) error {
 	if err := s.holdCursors(ctx); err != nil {
 		s.abandon()
@@ -80,7 +80,7 @@ func (s *Session) commit(ctx context.Context) error {
 	}
 	if s.tx.begun {
 		s.tx.begun = false
-		if err := s.opts.Work.Commit(); err != nil {
+		if err := s.opts.Work.Commit(ctx); err != nil {
 			s.abandon()
 			return err
 		}

@@ -1,6 +1,10 @@
 package sql
 
-import "fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
+import (
+	"context"
+
+	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
+)
 
 // Roles handles GRANT role TO user.
 type Roles interface {
@@ -17,8 +21,8 @@ type Work interface {
 	// ONLY. It is called again if SET TRANSACTION changes that later.
 	Begin(readOnly bool)
 	// Commit returns when everything is durable. If it returns an error, nothing has happened or,
-	// if the error says so, everything may have.
-	Commit() error
+	// if the error says so, everything may have. The end of ctx ends waits for memory and disk.
+	Commit(ctx context.Context) error
 	Rollback()
 	// Savepoint returns a mark. RollbackTo undoes everything after a mark and keeps the mark. Marks
 	// increase.

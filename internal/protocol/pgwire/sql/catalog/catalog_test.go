@@ -71,12 +71,12 @@ func (people) Scan(*expr.Env, []bool) iter.Seq2[[]value.Datum, error] {
 // idle is a transaction that does nothing.
 type idle struct{}
 
-func (idle) Begin(bool)     {}
-func (idle) Commit() error  { return nil }
-func (idle) Rollback()      {}
-func (idle) Savepoint() int { return 0 }
-func (idle) RollbackTo(int) {}
-func (idle) Close()         {}
+func (idle) Begin(bool)                   {}
+func (idle) Commit(context.Context) error { return nil }
+func (idle) Rollback()                    {}
+func (idle) Savepoint() int               { return 0 }
+func (idle) RollbackTo(int)               {}
+func (idle) Close()                       {}
 
 func newSession() *sql.Session {
 	c := catalog.New(catalog.Options{
