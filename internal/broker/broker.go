@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"fiveways.dev/fiveways/internal/authn"
+	"fiveways.dev/fiveways/internal/broker/mailbox"
 	"fiveways.dev/fiveways/internal/broker/shard"
 	"fiveways.dev/fiveways/internal/broker/shardlog"
 	"fiveways.dev/fiveways/internal/core/catalog"
@@ -105,7 +106,7 @@ type Broker struct {
 	userRates sync.Map // user → *throttle.Limit
 
 	sessions       sessions
-	mailboxes      sync.Map // name -> *mailbox
+	mailboxes      mailbox.Directory
 	queuesDeclared atomic.Uint64
 	queuesCreated  atomic.Uint64
 

@@ -59,6 +59,12 @@ func (d *Definitions) DeleteParameter(component, parameter string) {
 	})
 }
 
+// AlterParameter sets a parameter, if it exists, to what alter returns for its value; nil changes
+// nothing. Nothing else changes the definitions meanwhile.
+func (d *Definitions) AlterParameter(component, name string, alter func(json.RawMessage) json.RawMessage) {
+	d.add(func(e *catalog.Edit) error { return e.AlterParameter(component, name, alter) })
+}
+
 // Define makes the changes and returns once they are durable. They are one entry of the log, so
 // after a crash either all or none of them exist. If a change fails, Define returns its error and
 // nothing has changed. Errors: those of the Session methods with the names of the changes, and

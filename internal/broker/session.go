@@ -339,7 +339,7 @@ func (s *Session) Close() {
 	s.copiers, s.exclusive, s.mailboxes = nil, nil, nil
 	s.mu.Unlock()
 	for name := range mailboxes {
-		s.b.mailboxes.Delete(name)
+		s.b.mailboxes.Close(name)
 	}
 	for _, k := range copiers {
 		k.halt()

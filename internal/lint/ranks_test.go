@@ -65,6 +65,7 @@ var ranks = []struct {
 	{"internal/broker/loans", 52},
 	{"internal/broker/schedule", 51},
 	{"internal/broker/routecache", 49},
+	{"internal/broker/mailbox", 49},
 	{"internal/broker/shard", 48},
 	{"internal/broker/backpressure", 30},
 	{"internal/broker/followtest", 48},

@@ -55,6 +55,19 @@ func (e *Edit) SetParameter(component, parameter string, value json.RawMessage) 
 	return err
 }
 
+// AlterParameter sets a parameter that existed before the edit to what alter returns for its value;
+// nil changes nothing. Errors: those of SetParameter.
+func (e *Edit) AlterParameter(component, parameter string, alter func(json.RawMessage) json.RawMessage) error {
+	p, ok := e.state.Parameter(e.v.Name, component, parameter)
+	if !ok {
+		return nil
+	}
+	if value := alter(p.Value); value != nil {
+		return e.SetParameter(component, parameter, value)
+	}
+	return nil
+}
+
 // DeleteParameter deletes a parameter. It need not exist.
 func (e *Edit) DeleteParameter(component, parameter string) {
 	e.recordParameter(NoParameter(e.v.Name, component, parameter))

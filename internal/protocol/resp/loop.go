@@ -272,9 +272,9 @@ func (c *conn) admit(args [][]byte) (*command.Command, command.Error) {
 	return d, ""
 }
 
-// barred returns the error for a command of a transaction, or one on several queues, if the user has
-// no permissions for one of them: it must not execute in part. The engine checks all commands when
-// they run.
+// barred returns the error for a command of a transaction, or one on several queues, if the user
+// has no permissions for one of them: it must not execute in part. The engine checks all commands
+// when they run.
 func (c *conn) barred(d *command.Command, args [][]byte) command.Error {
 	if d.Prepare == nil || d.Group == command.SemaphoreGroup || c.tx == nil && d.Keys == command.OneKey {
 		return ""

@@ -129,16 +129,21 @@ func (d *edit) bind(spec catalog.BindSpec) {
 
 // setParameter sets a parameter of the virtual host.
 func (d *edit) setParameter(name string, v any) {
-	text, err := json.Marshal(v)
-	if err != nil {
-		panic(err) // cannot happen: all values are plain structs
-	}
-	d.do.SetParameter(component, name, text)
+	d.do.SetParameter(component, name, textOf(v))
 	if before, had := d.s.b.Parameter(d.s.vhost(), component, name); had {
 		d.undo.SetParameter(component, name, before.Value)
 	} else {
 		d.undo.DeleteParameter(component, name)
 	}
+}
+
+// textOf returns the value of a parameter.
+func textOf(v any) json.RawMessage {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // cannot happen: all values are plain structs
+	}
+	return text
 }
 
 func (s *Session) dropQueue(_ *expr.Env, a arguments) (value.Datum, error) {

@@ -1,11 +1,14 @@
 package mbus
 
 import (
+	"encoding/json"
 	"iter"
 	"maps"
 	"slices"
 	"strings"
 
+	"fiveways.dev/fiveways/internal/broker"
+	"fiveways.dev/fiveways/internal/protocol/pgwire/mbus/grants"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/expr"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql/schema"
@@ -15,17 +18,16 @@ import (
 // viewDef is a view created by create_view. INSERT posts a message and SELECT takes one, with the
 // rights of the owner.
 type viewDef struct {
-	name     string // "schema.name"
-	Queue    string `json:"queue"`
-	Consumer string `json:"consumer"`
-	Owner    string `json:"owner"`
-	Columns  []int  `json:"columns"` // columns of qt_model
-	// Grants holds the privileges of users, SELECT and INSERT; "public" stands for all users.
-	Grants map[string][]string `json:"grants,omitempty"`
+	name     string        // "schema.name"
+	Queue    string        `json:"queue"`
+	Consumer string        `json:"consumer"`
+	Owner    string        `json:"owner"`
+	Columns  []int         `json:"columns"` // columns of qt_model
+	Grants   grants.Grants `json:"grants,omitempty"`
 }
 
 // publicSchema is the schema of views.
-const publicSchema = "public"
+const publicSchema = grants.Public
 
 func viewFunctions() []*expr.Function {
 	names := []expr.Arg{
@@ -148,13 +150,8 @@ func (v *view) Columns() []value.Field {
 // May implements schema.Guarded.
 func (v *view) May(privilege string) error {
 	s := v.s
-	if s.user == v.def.Owner || s.Superuser() {
+	if s.user == v.def.Owner || s.Superuser() || v.def.Grants.Has(s.user, privilege) {
 		return nil
-	}
-	for _, who := range []string{s.user, publicSchema} {
-		if slices.Contains(v.def.Grants[who], privilege) {
-			return nil
-		}
 	}
 	return pgerror.New(pgerror.InsufficientPrivilege, "permission denied for view %s", v.Name())
 }
@@ -240,15 +237,12 @@ func (v *view) Revoke(_ *expr.Env, privilege string, users []string) error {
 	return v.regrant(privilege, users, false)
 }
 
-// grant is a privilege of a user on a view.
-type grant struct{ who, privilege string }
-
 func (v *view) regrant(privilege string, users []string, give bool) error {
 	s := v.s
 	if s.user != v.def.Owner && !s.Superuser() {
 		return pgerror.New(pgerror.InsufficientPrivilege, "permission denied for view %s", v.Name())
 	}
-	var all []grant
+	var all []grants.Grant
 	for _, u := range users {
 		who := u
 		if strings.EqualFold(u, publicSchema) {
@@ -256,8 +250,8 @@ func (v *view) regrant(privilege string, users []string, give bool) error {
 		} else if _, err := s.b.User(u); err != nil {
 			return noSuchRole(u)
 		}
-		for _, p := range privilegesOf(privilege) {
-			all = append(all, grant{who, p})
+		for _, p := range grants.Named(privilege) {
+			all = append(all, grants.Grant{Who: who, Privilege: p})
 		}
 	}
 	made, err := s.setGrants(v.def.name, all, give)
@@ -268,42 +262,18 @@ func (v *view) regrant(privilege string, users []string, give bool) error {
 }
 
 // setGrants grants privileges on a view, or revokes them, and returns those that this has changed.
-func (s *Session) setGrants(viewName string, all []grant, give bool) (made []grant, err error) {
-	def, ok := s.known().views[viewName]
-	if !ok {
-		return nil, nil // others have dropped it
-	}
-	changed := *def
-	changed.Grants = map[string][]string{}
-	maps.Copy(changed.Grants, def.Grants)
-	for _, g := range all {
-		have := changed.Grants[g.who]
-		if slices.Contains(have, g.privilege) == give {
-			continue
+// It changes nothing if others have dropped the view.
+func (s *Session) setGrants(viewName string, all []grants.Grant, give bool) (made []grants.Grant, err error) {
+	var d broker.Definitions
+	d.AlterParameter(component, viewKind+viewName, func(text json.RawMessage) json.RawMessage {
+		var def viewDef
+		if json.Unmarshal(text, &def) != nil {
+			return nil
 		}
-		made = append(made, g)
-		have = slices.DeleteFunc(slices.Clone(have), func(p string) bool { return p == g.privilege })
-		if give {
-			have = append(have, g.privilege)
-		}
-		if changed.Grants[g.who] = have; len(have) == 0 {
-			delete(changed.Grants, g.who)
-		}
-	}
-	d := s.edit()
-	d.setParameter(viewKind+viewName, changed)
-	return made, s.failed(s.own.Define(&d.do))
-}
-
-// privilegesOf returns the privileges that a view supports out of those that a GRANT names.
-func privilegesOf(privilege string) []string {
-	switch p := strings.ToUpper(privilege); p {
-	case "ALL", "ALL PRIVILEGES":
-		return []string{"SELECT", "INSERT"}
-	case "SELECT", "INSERT":
-		return []string{p}
-	}
-	return nil // UPDATE, DELETE and the like have no effect here
+		made = def.Grants.Change(all, give)
+		return textOf(def)
+	})
+	return made, s.failed(s.own.Define(&d))
 }
 
 func noSuchRole(name string) error {

@@ -3,6 +3,7 @@ package mbus
 import (
 	"context"
 	"fmt"
+	"sync"
 	"testing"
 	"time"
 
@@ -346,5 +347,33 @@ func TestGrantsOfOthersSurviveARollback(t *testing.T) {
 	def, _ := a.s.viewNamed("q_q")
 	if got, want := fmt.Sprint(def.Grants), "map[anna:[SELECT] bob:[INSERT] public:[INSERT]]"; got != want {
 		t.Errorf("the grants are %s, want %s", got, want)
+	}
+}
+
+// TestGrantsAtOnce: of grants on one view that are made at the same moment, none is lost.
+func TestGrantsAtOnce(t *testing.T) {
+	a, b, end := twoCallers(t)
+	defer end()
+	a.call("create_queue", "q", 1)
+	a.call("create_view", "q")
+	const rounds = 50
+	var done sync.WaitGroup
+	for i, c := range []*caller{a, b} {
+		for n := range rounds {
+			addUser(t, c.s.b, fmt.Sprintf("u%d_%d", i, n), ".*", ".*", ".*")
+		}
+		def, _ := c.s.viewNamed("q_q")
+		done.Go(func() {
+			for n := range rounds {
+				if err := (&view{c.s, def}).Grant(c.env, "SELECT", []string{fmt.Sprintf("u%d_%d", i, n)}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	done.Wait()
+	def, _ := a.s.viewNamed("q_q")
+	if got := len(def.Grants); got != 2*rounds {
+		t.Errorf("%d grants, want %d", got, 2*rounds)
 	}
 }
