@@ -70,8 +70,12 @@ func (n *Node) endSessions() {
 	}
 }
 
-// Leaderless returns for how long this node has known no leader, or 0 while it knows one.
+// Leaderless returns for how long this node has known no leader, or 0 while it knows one. A node
+// that was removed will never know one: clients need not wait.
 func (n *Node) Leaderless() time.Duration {
+	if n.Status().Removed {
+		return LeaderPatience
+	}
 	if _, known := n.reach(); known {
 		return 0
 	}

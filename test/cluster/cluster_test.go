@@ -279,7 +279,7 @@ func TestMembers(t *testing.T) {
 }
 
 // TestRemoveItself asks a follower to remove itself. It tells the operator that it has left,
-// although the leader closes its connections.
+// although the leader closes its connections. The node then refuses clients, and makes no tokens.
 func TestRemoveItself(t *testing.T) {
 	t.Parallel()
 	c := clustertest.Start(t)
@@ -290,6 +290,12 @@ func TestRemoveItself(t *testing.T) {
 	clustertest.Command(t, "cluster", "remove", "4", "--yes", "--data", c.Nodes[3].Dir)
 	if got := len(c.Status(0).Members); got != 3 {
 		t.Errorf("%d nodes are left", got)
+	}
+	if out := refused(t, "cluster", "token", "--data", c.Nodes[3].Dir); !strings.Contains(out, protocol.Removed) {
+		t.Errorf("a token of a node that was removed: %s", out)
+	}
+	if _, err := amqp.Dial(c.Nodes[3].URL()); err == nil {
+		t.Error("a node that was removed serves a client")
 	}
 }
 

@@ -286,6 +286,10 @@ func (c *Control) token(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, err)
 		return
 	}
+	if c.node.Status().Removed { // no member would answer the node that joins
+		refuse(w, http.StatusConflict, errors.New(protocol.Removed))
+		return
+	}
 	until := time.Now().Add(d).Truncate(time.Second)
 	c.record("token made", until.UTC().Format(time.RFC3339), nil)
 	reply(w, Token{c.node.Token(until), until})
