@@ -39,7 +39,7 @@ type QueueStatus struct {
 	ExclusiveConsumer bool   // it has an exclusive consumer
 	ActiveConsumer    string // tag of the consumer that gets all messages, if only one does
 	HeadTimestamp     int64  // the property timestamp of the next message, unix seconds; 0: it has none, or is only on disk
-	Active            int64  // unix ms of its last use; 0: none since the start
+	Active            int64  // unix ms of its last use, or of when it was declared or read from the log
 }
 
 // Queues returns the queues of the session's virtual host by name. Errors: ErrClosed.

@@ -70,7 +70,7 @@ type Queue struct {
 
 	counts  queue.Counts
 	probe   timed
-	active  int64  // unix ms of the last use
+	active  int64  // unix ms of the last use, or of when it was declared or read from the log
 	changes uint64 // how often it was marked; together with HandedOut, the version of its content
 }
 

@@ -173,7 +173,7 @@ func NewQueue() *catalog.Queue {
 func (s *Set) Build(def *catalog.Queue) {
 	q := QueueOf(def)
 	s.Grow(int(def.Shard))
-	q.vhost, q.shard, q.buffer = VHostOf(def.In), s.All[def.Shard-1], def.Buffer
+	q.vhost, q.shard, q.buffer, q.active = VHostOf(def.In), s.All[def.Shard-1], def.Buffer, s.NowMillis()
 	q.setContent(shardstate.NewQueue(def.ID, def.Durable))
 	q.Rule(q.Ruled())
 }

@@ -42,7 +42,7 @@ type queueState struct {
 	Effective     json.RawMessage `json:"effective_policy_definition"`
 	ExclusiveTag  *string         `json:"exclusive_consumer_tag"`
 	HeadTimestamp *int64          `json:"head_message_timestamp"`
-	IdleSince     string          `json:"idle_since,omitempty"`
+	IdleSince     string          `json:"idle_since"`
 	Memory        int64           `json:"memory"`
 	Bytes         int64           `json:"message_bytes"`
 	BytesReady    int64           `json:"message_bytes_ready"`
@@ -134,9 +134,7 @@ func (t *topology) queueState(st *inspect.QueueStatus, vhost string, e *extent) 
 	if st.HeadTimestamp != 0 {
 		o.HeadTimestamp = &st.HeadTimestamp
 	}
-	if st.Active != 0 {
-		o.IdleSince = time.UnixMilli(st.Active).UTC().Format("2006-01-02T15:04:05.000+00:00")
-	}
+	o.IdleSince = time.UnixMilli(st.Active).UTC().Format("2006-01-02T15:04:05.000+00:00")
 	if st.Exclusive {
 		o.Owner = map[string]string{"name": st.Owner}
 	}

@@ -72,7 +72,8 @@ func TestQueues(t *testing.T) {
 		{"GET /api/queues/detailed?page=1&name=ALPH&sort=message_stats.publish&columns=name", 200, `"items":[{"name":"alpha"}]`},
 		{"GET /api/queues?disable_stats=true&page=1&page_size=1", 200, `"items":[{"arguments":{},"auto_delete":false,"durable":true,"exclusive":false,"name":"alpha","node":"fiveways@here","type":"classic","vhost":"/"}]`},
 		{"GET /api/queues?disable_stats=true&enable_queue_totals=true&page=1&page_size=1", 200, `"vhost":"/","messages":0,"messages_ready":0,"messages_unacknowledged":0,"state":"running"}]`},
-		{"GET /api/queues/%2F/alpha", 200, `"state":"running","activity":"idle"`},
+		{"GET /api/queues/%2F/alpha", 200, `"state":"running","activity":"running"`},
+		{"GET /api/queues/%2F/alpha", 200, `"idle_since":"20`}, // since the declaration: it was never used
 		{`POST /api/queues/%2F/alpha/actions {"action":"sync"}`, 204, ""},
 		{`POST /api/queues/%2F/alpha/actions {"action":"dance"}`, 400, "unknown action"},
 		{`POST /api/queues/%2F/none/actions {"action":"sync"}`, 404, "Not Found"},
