@@ -46,7 +46,7 @@ func (s *Store) newEngine() error {
 	e := &engine{alarms: alarms}
 	// Leases first: the store attaches its keys to them.
 	e.le = lease.NewLessor(s.lg, s.b, version{}, lease.LessorConfig{MinLeaseTTL: s.o.MinLeaseTTL})
-	e.kv = mvcc.New(s.lg, s.b, e.le, mvcc.StoreConfig{})
+	e.kv = withLeases{mvcc.New(s.lg, s.b, e.le, mvcc.StoreConfig{})}
 	e.applier = apply.NewUberApplier(apply.ApplierOptions{
 		Logger:                       zap.NewNop(), // it would log requests with users' keys
 		KV:                           e.kv,

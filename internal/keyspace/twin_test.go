@@ -36,7 +36,7 @@ func newReference(t *testing.T) *reference {
 	cfg.UnsafeNoFsync = true
 	be := etcdbackend.New(cfg)
 	le := lease.NewLessor(lg, be, version{}, lease.LessorConfig{MinLeaseTTL: defaultMinLeaseTTL})
-	r := &reference{kv: mvcc.New(lg, be, le, mvcc.StoreConfig{})}
+	r := &reference{kv: withLeases{mvcc.New(lg, be, le, mvcc.StoreConfig{})}}
 	alarms, err := v3alarm.NewAlarmStore(lg, schema.NewAlarmBackend(lg, be))
 	if err != nil {
 		t.Fatal(err)

@@ -22,15 +22,6 @@ var freeFields = map[protoreflect.FullName]bool{
 	"etcdserverpb.HashKVResponse.hash_revision": true, // nor this
 }
 
-// freeField reports whether a field is excluded from comparisons. That includes fields that only
-// newer versions of etcd fill in: an older version's answer is not a mistake.
-func freeField(m protoreflect.Message, f protoreflect.FieldDescriptor) bool {
-	if f.FullName() == "mvccpb.KeyValue.lease" { // newer versions omit it in answers with keys only
-		return len(m.Get(m.Descriptor().Fields().ByName("value")).Bytes()) == 0
-	}
-	return freeFields[f.FullName()]
-}
-
 // alike reports whether two answers to a step are equal, as far as they must be.
 func alike(s Step, answers [2]string) bool {
 	if answers[0] == answers[1] || s.Newer != "" && answers[1] == s.Newer {

@@ -27,7 +27,7 @@ func writeMessage(b *strings.Builder, m protoreflect.Message, base int64) {
 	b.WriteByte('{')
 	separator := ""
 	for _, f := range fields {
-		if freeField(m, f) {
+		if freeFields[f.FullName()] {
 			continue
 		}
 		b.WriteString(separator)
