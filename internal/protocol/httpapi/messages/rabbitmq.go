@@ -72,9 +72,6 @@ func decodeNumbers(text []byte, into any) error {
 
 var errNotJSON = rest.BadRequest("not_json")
 
-// defaultExchange is the name of the default exchange in RabbitMQ's API.
-const defaultExchange = "amq.default"
-
 // Routed reports whether a published message reached a queue.
 type Routed struct {
 	Routed bool `json:"routed"`
@@ -86,7 +83,7 @@ func (a *api) publishTo(r *http.Request) (rest.Answer, error) {
 		return rest.Answer{}, err
 	}
 	m := outgoing{exchange: rest.Name(r, "exchange")}
-	if m.exchange == defaultExchange {
+	if m.exchange == rest.DefaultExchange {
 		m.exchange = ""
 	}
 	if err := m.read(in); err != nil {

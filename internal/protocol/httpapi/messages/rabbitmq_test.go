@@ -23,6 +23,7 @@ func TestRabbitMQ(t *testing.T) {
 		{publishX + `{"properties":{},"routing_key":"q","payload":"hi","payload_encoding":"string"}`, 200, `{"routed":true}`},
 		{publishX + `{"properties":{"delivery_mode":2,"priority":3,"headers":{"a":1,"b":"x","c":1.5,"d":true,"e":[1,"z"],"f":{"k":1}},` +
 			`"content_type":"text/plain","timestamp":1700000000,"message_id":"m1"},"routing_key":"q","payload":"/wA=","payload_encoding":"base64"}`, 200, `{"routed":true}`},
+		{`POST /api/exchanges/%2F//publish {"properties":{},"routing_key":"none","payload":"hi","payload_encoding":"string"}`, 200, `{"routed":false}`},
 		{publishX + `{"properties":{"nope":5},"routing_key":"none","payload":"hi","payload_encoding":"string"}`, 200, `{"routed":false}`},
 		{publishX + `{"properties":{"headers":{"n":null}},"routing_key":"q","payload":"hi","payload_encoding":"string"}`, 400, `"reason":"null_not_allowed"`},
 		{publishX + `{"properties":{"priority":"x"},"routing_key":"q","payload":"hi","payload_encoding":"string"}`, 400, "not_int: priority"},

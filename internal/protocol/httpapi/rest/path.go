@@ -9,10 +9,22 @@ import (
 // slash replaces a name that is just "/", which no wildcard of http.ServeMux matches.
 const slash = "\x00"
 
-// hideSlashes replaces segments of the path that are "/" when unescaped. It returns false if a
-// segment is already slash, because no object has that name.
+// DefaultExchange is the name of the default exchange in a path.
+const DefaultExchange = "amq.default"
+
+// exchangeAt is where a path that begins with /api/ and the key has the name of an exchange.
+var exchangeAt = map[string]int{"exchanges": 4, "bindings": 5}
+
+// hideSlashes replaces segments of the path that are "/" when unescaped, and the empty name of the
+// default exchange. It returns false if a segment is already slash, or another one is empty,
+// because no object has that name.
 func hideSlashes(r *http.Request) bool {
 	segments := strings.Split(r.URL.EscapedPath(), "/")
+	if len(segments) > 2 {
+		if at := exchangeAt[segments[2]]; at > 0 && len(segments) > at+1 && segments[at] == "" { // the last may be the end of a path with a slash
+			segments[at] = DefaultExchange
+		}
+	}
 	for i, s := range segments {
 		if s == "%00" {
 			return false
@@ -24,6 +36,9 @@ func hideSlashes(r *http.Request) bool {
 	raw := strings.Join(segments, "/")
 	if strings.HasPrefix(raw, "/api/") { // as in RabbitMQ, a trailing slash makes no difference
 		raw = strings.TrimSuffix(raw, "/")
+		if strings.Contains(raw, "//") {
+			return false
+		}
 	}
 	if path, err := url.PathUnescape(raw); err == nil {
 		u := *r.URL

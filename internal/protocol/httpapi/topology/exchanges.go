@@ -17,9 +17,6 @@ import (
 	"fiveways.dev/fiveways/internal/protocol/httpapi/rest"
 )
 
-// defaultName is the name of the default exchange in a path, where its real name "" is impossible.
-const defaultName = "amq.default"
-
 func (t *topology) exchangePaths() {
 	t.Get(rest.Management, "/api/exchanges", t.listExchanges)
 	t.Get(rest.Management, "/api/exchanges/{vhost}", t.listExchanges)
@@ -42,7 +39,7 @@ func (t *topology) exchangePaths() {
 
 // exchangeName returns the name of the exchange in a path.
 func exchangeName(r *http.Request, wildcard string) string {
-	if name := rest.Name(r, wildcard); name != defaultName {
+	if name := rest.Name(r, wildcard); name != rest.DefaultExchange {
 		return name
 	}
 	return ""

@@ -97,6 +97,11 @@ func TestExchangesAndBindings(t *testing.T) {
 		{`PUT /api/exchanges/%2F/amq.default`, 401, "Access refused."},
 		{"GET /api/exchanges/%2F/e2", 200, `{"arguments":{"alternate-exchange":"e1"},"auto_delete":false,"durable":true,"internal":true,"name":"e2","type":"topic","vhost":"/","incoming":[],"outgoing":[]}`},
 		{"GET /api/exchanges/%2F/amq.default?columns=name,type", 200, `{"name":"","type":"direct"}`},
+		{"GET /api/exchanges/%2F//?columns=name,type", 200, `{"name":"","type":"direct"}`}, // its name is empty
+		{"GET /api/exchanges/%2F//bindings/destination", 200, "[]"},
+		{"GET /api/bindings/%2F/e//e/amq.direct", 200, "[]"},
+		{"GET /api/exchanges//amq.direct", 404, "Not Found"},
+		{"GET /api//exchanges/%2F", 404, "Not Found"},
 		{"GET /api/exchanges/%2F/?columns=name", 200, `[{"name":""},{"name":"amq.direct"},`},
 		{"GET /api/exchanges?page=1&name=e2&columns=name", 200, `"items":[{"name":"e2"}]`},
 		{"GET /api/exchanges/%2F/none", 404, "Not Found"},
