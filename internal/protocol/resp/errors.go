@@ -12,11 +12,15 @@ const (
 	errNoAuth        command.Error = "NOAUTH Authentication required."
 	errNoPermChannel command.Error = "NOPERM this user has no permissions to access one of the channels used as arguments"
 	errWrongPass     command.Error = "WRONGPASS invalid username-password pair or user is disabled."
+	errNoCluster     command.Error = "ERR This instance has cluster support disabled"
 	errExecAborted   command.Error = "EXECABORT Transaction discarded because of previous errors."
 )
 
 // unknown returns the error for an unknown command.
 func unknown(args [][]byte) command.Error {
+	if clusterOnly[lowered(args[0])] {
+		return errNoCluster
+	}
 	var with strings.Builder
 	for _, a := range args[1:] {
 		room := command.MostQuoted - with.Len()

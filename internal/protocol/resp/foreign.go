@@ -30,10 +30,17 @@ var foreign = func() map[string]string {
 	return all
 }()
 
+// clusterOnly holds the commands that Redis rejects outside its cluster mode. Cluster clients show
+// that error to their users, who then know that they need a plain client.
+var clusterOnly = map[string]bool{"asking": true, "cluster": true, "readonly": true, "readwrite": true}
+
+// lowered returns a command's name in lower case, cut off as in errors.
+func lowered(name []byte) string { return strings.ToLower(string(command.Quoted(name))) }
+
 // elsewhere returns an explanation that follows Redis' text for an unknown command, if Redis has
 // the command. Clients do not parse this part of the error.
 func elsewhere(name []byte) string {
-	about, ok := foreign[strings.ToLower(string(command.Quoted(name)))]
+	about, ok := foreign[lowered(name)]
 	if !ok {
 		return ""
 	}
