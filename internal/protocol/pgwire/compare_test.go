@@ -164,6 +164,10 @@ var conversations = map[string][]pgproto3.FrontendMessage{
 		execute("", 0), execute("p", 0), sync_, query("fetch 2 from c; rollback")},
 	"move of no cursor": {parse("", "move 1 from c"), describe('S', ""), bind("", ""), execute("", 0), sync_, query("fetch 1 from c")},
 	"portal as cursor":  {query("begin"), parse("", "select generate_series(1, 4)"), bind("c", ""), sync_, query("fetch 2 from c"), query("close c"), query("rollback")},
+	"parameters that fail": {parse("s", "select $1::int, $2::date"), bind("", "s", "x", "2020-01-01"), sync_, bind("p", "s", "1", "x"), sync_,
+		parse("", "select $1::text"), bind("", "", "\x00"), sync_, bind("", "", "\xff"), sync_, bindFormats("", []int16{2}, nil, "x"), sync_,
+		parse("", "select $1::numeric(3,1)[]"), bind("", "", "{1,x}"), sync_},
+	"binary values of wrong lengths": wrongBinary(),
 	"binary cursor": {query("begin; declare c binary cursor for select n, n::text, n::numeric from generate_series(1, 3) n; fetch c; move c"), parse("", "fetch c"), bind("", ""), describe('P', ""),
 		execute("", 0), sync_, query("fetch c; rollback")},
 	"close all": {query("begin; declare c cursor for select 1"), parse("", "select generate_series(1, 3)"), bind("p", ""), execute("p", 1), parse("", "close all"), bind("", ""),
@@ -198,6 +202,32 @@ var conversations = map[string][]pgproto3.FrontendMessage{
 	"errors":             {query("select nope"), query("select nope()"), query("select * from nope"), query("select 'x'::int"), query("select 1 +"), query("select $1")},
 	"places of literals": {query("select date 'x'"), query("select cast('x' as int)"), query("select 1 + int 'x'"), query("select 1 where date '2020-01-01'"), query("select coalesce(1, date '2020-01-01')"), query("select 1 union select date '2020-01-01'"), query("select interval 'x' day")},
 	"names":              {query(`select 1 as "ä b", 2, 'x'::text, upper('x'), 1 + 1, (select 3), case when true then 1 end, array[1], coalesce(1, 2)`)},
+}
+
+// wrongBinary sends binary values that are too short, too long or otherwise wrong.
+func wrongBinary() (all []pgproto3.FrontendMessage) {
+	const word = "\x00\x00\x00"
+	head := word + "\x01" + word + "\x00" + word + "\x17" + word + "\x01" + word + "\x01" // one integer
+	for _, c := range []struct {
+		t      string
+		values []string
+	}{
+		{"int", []string{"", "\x00", "12345"}}, {"bool", []string{"", "12"}}, {`"char"`, []string{"", "12"}}, {"jsonb", []string{"", "\x02"}},
+		{"numeric", []string{"", "\x00\x00\x00\x00\x00\x00\x00\x00x"}}, {"uuid", []string{"a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11"}},
+		{"inet", []string{"", "\x02", "\x04", "\x02\x21", "\x02\x08\x00", "\x02\x08\x00\x05", "\x02\x08\x00\x04\x0a", "\x02\x08\x00\x04\x0a\x00\x00\x01", "\x02\x08\x00\x04\x0a\x00\x00\x01x"}},
+		{"int[]", []string{"", word + "\x00" + word + "\x00" + word + "\x17", word + "\x00" + word + "\x00" + word + "\x17x", head, head + word + "\x04\x00\x00\x00\x07",
+			head + word + "\x04\x00", head + word + "\x05\x00\x00\x00\x00\x00", head + word + "\x02\x00\x00", head + "\xff\xff\xff\xfe", head + "\xff\xff\xff\xffx",
+			word + "\x01" + word + "\x00" + word + "\x19" + word + "\x01" + word + "\x01\xff\xff\xff\xff", // of text
+			word + "\x01" + word + "\x00\x7f\x00\x00\x00" + word + "\x01" + word + "\x01\xff\xff\xff\xff", // an OID of another server
+			word + "\x01" + word + "\x00" + word + "\x17\x7f\xff\xff\xff" + word + "\x01", word + "\x01" + word + "\x00" + word + "\x17" + word + "\x01\x7f\xff\xff\xff",
+			word + "\x01" + word + "\x00" + word + "\x17\xff\xff\xff\xff" + word + "\x01", word + "\x01" + word + "\x00" + word + "\x17\x00\x10\x00\x00" + word + "\x01"}},
+	} {
+		all = append(all, parse("", "select $1::"+c.t))
+		for _, v := range c.values {
+			all = append(all, bindFormats("", []int16{1}, nil, v), execute("", 0), sync_)
+		}
+	}
+	return all
 }
 
 // zones sets each time zone and queries summer and winter times in it.

@@ -1,6 +1,9 @@
 package pgwire
 
 import (
+	"errors"
+	"fmt"
+
 	"fiveways.dev/fiveways/internal/protocol/pgwire/charset"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/sql"
@@ -50,7 +53,7 @@ func (c *conn) bind(r *body) error {
 	if err != nil {
 		return err
 	}
-	args, err := c.arguments(r, statement, p)
+	args, err := c.arguments(r, name, statement, p)
 	if err != nil {
 		return c.fail(err)
 	}
@@ -73,7 +76,7 @@ func (c *conn) bind(r *body) error {
 }
 
 // arguments reads the parameters of a Bind.
-func (c *conn) arguments(r *body, statement string, p *sql.Prepared) ([]value.Datum, error) {
+func (c *conn) arguments(r *body, portal, statement string, p *sql.Prepared) ([]value.Datum, error) {
 	formats := r.formats()
 	n := int(r.Uint16())
 	switch err := r.Err(); {
@@ -92,38 +95,63 @@ func (c *conn) arguments(r *body, statement string, p *sql.Prepared) ([]value.Da
 	for i := range args {
 		b, null := r.value()
 		if err := r.Err(); err != nil {
-			return nil, err
+			return nil, atParameter(err, portal, i+1, "")
 		}
 		if null {
 			continue
 		}
-		if c.encoding != nil {
-			var err error
-			if b, err = c.decodeParameter(p.Params[i], formatAt(formats, i), b); err != nil {
-				return nil, err
-			}
-		}
-		d, err := argument(p.Params[i], formatAt(formats, i), b, &set)
+		format := formatAt(formats, i)
+		b, err := c.decoded(p.Params[i], format, b)
 		if err != nil {
-			return nil, err
+			return nil, atParameter(err, portal, i+1, "")
 		}
-		args[i] = d
+		if format == binaryFormat {
+			if args[i], err = value.ParseBinary(p.Params[i], b); err != nil {
+				return nil, atParameter(err, portal, i+1, "")
+			}
+		} else if args[i], err = value.Parse(p.Params[i], string(b), &set); err != nil {
+			return nil, atParameter(err, portal, i+1, " = '...'") // PostgreSQL does not show the value by default
+		}
 	}
 	return args, nil
 }
 
-func argument(t *value.Type, format int16, b []byte, set *value.Settings) (value.Datum, error) {
-	switch format {
-	case textFormat:
-		text := string(b)
-		if err := charset.Valid(text); err != nil {
+// decoded returns a parameter with its texts in UTF-8.
+func (c *conn) decoded(t *value.Type, format int16, b []byte) ([]byte, error) {
+	if format != textFormat && format != binaryFormat {
+		return nil, unsupportedFormat(format)
+	}
+	if c.encoding != nil {
+		var err error
+		if b, err = c.decodeParameter(t, format, b); err != nil {
 			return nil, err
 		}
-		return value.Parse(t, text, set)
-	case binaryFormat:
-		return value.ParseBinary(t, b)
 	}
-	return nil, unsupportedFormat(format)
+	if format == textFormat {
+		return b, charset.Valid(string(b))
+	}
+	return b, nil
+}
+
+// atParameter adds to an error which parameter it is about.
+func atParameter(err error, portal string, number int, shown string) error {
+	known, ok := errors.AsType[*pgerror.Error](err)
+	if !ok {
+		return err
+	}
+	made := *known
+	if value.IsTrailing(err) {
+		made.Message += fmt.Sprint(" in bind parameter ", number)
+	}
+	if made.Context != "" {
+		made.Context += "\n"
+	}
+	of := "unnamed portal"
+	if portal != "" {
+		of = fmt.Sprintf(`portal "%s"`, portal)
+	}
+	made.Context += fmt.Sprintf("%s parameter $%d%s", of, number, shown)
+	return &made
 }
 
 // describe sends the parameters and columns of a statement, or the columns of a portal.

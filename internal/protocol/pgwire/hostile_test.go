@@ -34,7 +34,7 @@ func TestHostileMessages(t *testing.T) {
 		"parameter 131073": {ms{&pgproto3.Parse{Query: "select $131073::int"}, sync_}, "E ERROR 42P02 there is no parameter $131073 @8 / Z I"},
 		"parameter 0":      {ms{&pgproto3.Parse{Query: "select $0"}, sync_}, "E ERROR 42P02 there is no parameter $0 @8 / Z I"},
 		"binary of a wrong length": {ms{one, &pgproto3.Bind{Parameters: [][]byte{{1, 2, 3}}, ParameterFormatCodes: []int16{1}}, sync_},
-			"1 / E ERROR 08P01 insufficient data left in message / Z I"},
+			"1 / E ERROR 08P01 insufficient data left in message in unnamed portal parameter $1 / Z I"},
 		"type that there is not": {ms{&pgproto3.Parse{Query: "select $1", ParameterOIDs: []uint32{4_000_000_000}}, sync_}, "E ERROR "},
 		"unknown names": {ms{&pgproto3.Describe{ObjectType: 'S', Name: "x"}, &pgproto3.Execute{Portal: "x"}, sync_},
 			`E ERROR 26000 prepared statement "x" does not exist / Z I`},
@@ -173,7 +173,7 @@ func TestTextsThatAreNone(t *testing.T) {
 		c := n.login()
 		c.send(&pgproto3.Parse{Query: "select $1::" + q.typ},
 			&pgproto3.Bind{Parameters: [][]byte{[]byte(q.param)}, ParameterFormatCodes: []int16{q.format}}, sync_)
-		want := `1 / E ERROR 22021 invalid byte sequence for encoding "UTF8": ` + q.shown + " / Z I"
+		want := `1 / E ERROR 22021 invalid byte sequence for encoding "UTF8": ` + q.shown + " in unnamed portal parameter $1 / Z I"
 		if got := c.next() + " / " + c.next() + " / " + c.next(); got != want {
 			t.Errorf("%s %q in form %d: %s", q.typ, q.param, q.format, got)
 		}

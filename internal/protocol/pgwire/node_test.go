@@ -221,7 +221,7 @@ func (c *client) next() string {
 		return "Z " + string(m.TxStatus)
 	case *pgproto3.ErrorResponse:
 		text := "E " + fields(m.Severity, m.Code, m.Message, m.Detail, m.Hint, m.Position)
-		if strings.HasPrefix(m.Where, "COPY") {
+		if strings.HasPrefix(m.Where, "COPY") || strings.Contains(m.Where, "portal") {
 			text += " in " + m.Where
 		}
 		return text

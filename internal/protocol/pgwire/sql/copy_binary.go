@@ -2,7 +2,6 @@ package sql
 
 import (
 	"encoding/binary"
-	"errors"
 	"io"
 	"strconv"
 
@@ -156,12 +155,7 @@ func (b *binaryRows) value(t *value.Type) (value.Datum, error) {
 			return nil, err
 		}
 	}
-	d, err := value.ParseBinary(t, got)
-	var e *pgerror.Error
-	if errors.As(err, &e) && e.Message == "incorrect binary data format for type "+t.String() {
-		return nil, pgerror.New(e.Code, "incorrect binary data format") // the type is that of the column
-	}
-	return d, err
+	return value.ParseBinary(t, got)
 }
 
 func (b *binaryRows) place() string {

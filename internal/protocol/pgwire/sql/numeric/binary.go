@@ -70,7 +70,7 @@ func errLength(short bool) error {
 	if short {
 		return pgerror.New(pgerror.ProtocolViolation, "insufficient data left in message")
 	}
-	return pgerror.New("22P03", "incorrect binary data format for type numeric")
+	return pgerror.New("22P03", "incorrect binary data format")
 }
 
 // AppendBinary appends the binary format.

@@ -16,14 +16,17 @@ import (
 // keep b.
 func ParseBinary(t *Type, b []byte) (Datum, error) {
 	if width := t.binaryWidth(); width > 0 && len(b) != width {
-		return nil, wrongLength(t, len(b) < width)
+		return nil, wrongLength(len(b), width)
 	}
 	switch t {
 	case Text, Varchar, BPChar, Name, Unknown, JSON, XML, CString, Refcursor, NodeTree:
 		return parseBinaryText(t, b)
 	case JSONB:
-		if len(b) == 0 || b[0] != 1 {
-			return nil, pgerror.New(pgerror.InternalError, "unsupported jsonb version number")
+		if len(b) == 0 {
+			return nil, errShort()
+		}
+		if b[0] != 1 {
+			return nil, pgerror.New(pgerror.InternalError, "unsupported jsonb version number %d", b[0])
 		}
 		return parseBinaryText(t, b[1:])
 	case Bool:
@@ -97,11 +100,14 @@ func (t *Type) binaryWidth() int {
 
 func (t *Type) isOID() bool { return t == OID || t == XID || t == CID || t.isReg() }
 
-func wrongLength(t *Type, short bool) error {
-	if short {
-		return pgerror.New(pgerror.ProtocolViolation, "insufficient data left in message")
+func wrongLength(length, width int) error {
+	switch {
+	case length > width:
+		return errTrailing()
+	case width == 1:
+		return errNoByte()
 	}
-	return badBinary(t)
+	return errShort()
 }
 
 func parseBinaryText(t *Type, b []byte) (Datum, error) {

@@ -15,17 +15,21 @@ func newReader(b []byte) *reader { return &reader{codec.NewReader(b)} }
 
 func (r *reader) int32() int32 { return int32(r.Uint32()) }
 
-// value reads a length and a value of that length. The length -1 stands for NULL.
-func (r *reader) value(t *Type) Datum {
+// value reads a length and a value of that length. The length -1 stands for NULL. place says in
+// errors where the value is.
+func (r *reader) value(t *Type, place string, number int) Datum {
 	n := r.int32()
-	if n == -1 {
+	switch {
+	case n == -1 || r.Reader.Err() != nil:
+		return nil
+	case n < 0 || int(n) > r.Len():
+		r.Fail(pgerror.New("22P03", "insufficient data left in message"))
 		return nil
 	}
-	b := r.Bytes(int(n))
-	if r.Reader.Err() != nil {
-		return nil
+	d, err := ParseBinary(t, r.Bytes(int(n)))
+	if IsTrailing(err) {
+		err = pgerror.New("22P03", "improper binary format in %s %d", place, number)
 	}
-	d, err := ParseBinary(t, b)
 	if err != nil {
 		r.Fail(err)
 	}
@@ -36,14 +40,14 @@ func (r *reader) value(t *Type) Datum {
 func (r *reader) Err() error {
 	err := r.Reader.Err()
 	if err == codec.ErrTruncated {
-		return pgerror.New(pgerror.ProtocolViolation, "insufficient data left in message")
+		return errShort()
 	}
 	return err
 }
 
 func (r *reader) end(d Datum) (Datum, error) {
 	if r.Len() > 0 {
-		r.Fail(pgerror.New("22P03", "incorrect binary data format"))
+		r.Fail(errTrailing())
 	}
 	if err := r.Err(); err != nil {
 		return nil, err
@@ -51,7 +55,19 @@ func (r *reader) end(d Datum) (Datum, error) {
 	return d, nil
 }
 
-const minElementBytes = 4 // its length
+const (
+	minElementBytes = 4         // its length
+	maxElements     = 134217727 // of an array, as in PostgreSQL
+)
+
+// The OIDs from here on are not the same in all servers: those of extensions, for example.
+const firstUnstableOID = 10000
+
+// otherType reports whether a value with the type oid is certainly not one of t. Values that other
+// servers wrote may have other OIDs of the same type.
+func otherType(t *Type, oid uint32) bool {
+	return oid != t.OID && oid < firstUnstableOID && t.OID < firstUnstableOID
+}
 
 // parseBinaryArray parses: number of dimensions, whether there are NULLs, OID of the element type,
 // length and lower bound of each dimension, the elements.
@@ -67,7 +83,7 @@ func parseBinaryArray(elem *Type, b []byte) (Datum, error) {
 		return nil, TooManyDims(int(dims))
 	case flags != 0 && flags != 1:
 		return nil, pgerror.New("22P03", "invalid array flags")
-	case oid != elem.OID:
+	case otherType(elem, oid):
 		return nil, pgerror.New(pgerror.DatatypeMismatch, "binary data has array element type %d (%s) instead of expected %d (%s)",
 			oid, typeName(oid), elem.OID, elem)
 	}
@@ -75,27 +91,30 @@ func parseBinaryArray(elem *Type, b []byte) (Datum, error) {
 	count := int64(1)
 	for range dims {
 		d := Dim{Len: r.int32(), Lower: r.int32()}
-		if d.Len < 0 || int64(d.Lower)+int64(d.Len) > math.MaxInt32 {
-			return nil, pgerror.New("22P03", "invalid array length")
+		if err := r.Err(); err != nil {
+			return nil, err
 		}
-		if count *= int64(d.Len); count > int64(len(b)) {
-			return nil, pgerror.New(pgerror.ProgramLimitExceeded, "array size exceeds the maximum allowed")
+		if count *= int64(d.Len); d.Len < 0 || count > maxElements {
+			return nil, pgerror.New(pgerror.ProgramLimitExceeded, "array size exceeds the maximum allowed (%d)", maxElements)
 		}
 		a.Dims = append(a.Dims, d)
 	}
+	for _, d := range a.Dims {
+		if int64(d.Lower)+int64(d.Len) > math.MaxInt32 {
+			return nil, pgerror.New(pgerror.ProgramLimitExceeded, "array lower bound is too large: %d", d.Lower)
+		}
+	}
 	if dims == 0 || count == 0 {
 		a.Dims = nil
-		return a, r.Err()
+		return r.end(a)
 	}
-	if count*minElementBytes > int64(r.Len()) {
-		r.Fail(codec.ErrTruncated)
-	}
-	if err := r.Err(); err != nil {
-		return nil, err
-	}
-	a.Elems = make([]Datum, count)
-	for i := range a.Elems {
-		a.Elems[i] = r.value(elem)
+	a.Elems = make([]Datum, 0, min(int(count), r.Len()/minElementBytes))
+	for i := range int(count) {
+		d := r.value(elem, "array element", i+1)
+		if err := r.Err(); err != nil {
+			return nil, err
+		}
+		a.Elems = append(a.Elems, d)
 	}
 	return r.end(a)
 }
@@ -118,11 +137,11 @@ func parseBinaryRecord(t *Type, b []byte) (Datum, error) {
 	}
 	record := make(Record, len(t.Fields))
 	for i, f := range t.Fields {
-		if oid := r.Uint32(); r.Err() == nil && oid != f.Type.OID {
+		if oid := r.Uint32(); r.Err() == nil && otherType(f.Type, oid) {
 			return nil, pgerror.New(pgerror.DatatypeMismatch, "binary data has type %d (%s) instead of expected %d (%s) in record column %d",
 				oid, typeName(oid), f.Type.OID, f.Type, i+1)
 		}
-		record[i] = r.value(f.Type)
+		record[i] = r.value(f.Type, "record column", i+1)
 	}
 	return r.end(record)
 }

@@ -54,16 +54,29 @@ func appendBinaryInet(dst []byte, s string) ([]byte, error) {
 }
 
 func parseBinaryInet(b []byte) (Datum, error) {
-	if len(b) < 4 || int(b[3]) != len(b)-4 {
-		return nil, pgerror.New("22P03", "invalid length in external \"inet\" value")
-	}
-	address, ok := netip.AddrFromSlice(b[4:])
-	if !ok || address.Is4() != (b[0] == inetIPv4) || b[0] != inetIPv4 && b[0] != inetIPv6 {
+	const header = 4
+	size := 0
+	switch {
+	case len(b) == 0:
+		return nil, errNoByte()
+	case b[0] == inetIPv4:
+		size = 4
+	case b[0] == inetIPv6:
+		size = 16
+	default:
 		return nil, pgerror.New("22P03", "invalid address family in external \"inet\" value")
 	}
-	if int(b[1]) > address.BitLen() {
+	switch {
+	case len(b) > 1 && int(b[1]) > 8*size:
 		return nil, pgerror.New("22P03", "invalid bits in external \"inet\" value")
+	case len(b) >= header && int(b[3]) != size:
+		return nil, pgerror.New("22P03", "invalid length in external \"inet\" value")
+	case len(b) < header+size:
+		return nil, errNoByte()
+	case len(b) > header+size:
+		return nil, errTrailing()
 	}
+	address, _ := netip.AddrFromSlice(b[header:])
 	if int(b[1]) == address.BitLen() {
 		return address.String(), nil
 	}
