@@ -150,6 +150,19 @@ func TestNamesAreNoCode(t *testing.T) {
 	}
 }
 
+// TestRoutine: postgres.js prepares a statement again if it is gone, which it sees by the routine.
+func TestRoutine(t *testing.T) {
+	c := startRealNode(t, Options{}).login()
+	c.send(&pgproto3.Bind{PreparedStatement: "gone"}, sync_)
+	m, err := c.f.Receive()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e, ok := m.(*pgproto3.ErrorResponse); !ok || e.Code != "26000" || e.Routine != "FetchPreparedStatement" {
+		t.Errorf("got %#v", m)
+	}
+}
+
 // TestTextsThatAreNone: a parameter with invalid UTF-8 or a zero byte is refused for every type and
 // format, as in PostgreSQL.
 func TestTextsThatAreNone(t *testing.T) {

@@ -148,6 +148,7 @@ func (o *output) problem(kind byte, e *pgerror.Error) {
 	field('H', e.Hint)
 	field('P', position(e.Position))
 	field('W', e.Context)
+	field('R', e.Routine)
 	if told, ok := unsaid.(*pgerror.Error); ok && kind == 'E' {
 		o.buf = o.buf[:at-1]
 		other := *told

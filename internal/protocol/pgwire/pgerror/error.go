@@ -13,6 +13,7 @@ type Error struct {
 	Hint     string
 	Context  string // lines of context, innermost first
 	Position int    // character position in the statement, from 1; 0 unknown
+	Routine  string // PostgreSQL's C function that reports the error, if clients react to its name
 }
 
 func (e *Error) Error() string { return e.Message }
@@ -31,6 +32,12 @@ func (e *Error) WithDetail(format string, args ...any) *Error {
 // WithHint sets the hint of e and returns e.
 func (e *Error) WithHint(format string, args ...any) *Error {
 	e.Hint = fmt.Sprintf(format, args...)
+	return e
+}
+
+// From sets the routine of e and returns e.
+func (e *Error) From(routine string) *Error {
+	e.Routine = routine
 	return e
 }
 

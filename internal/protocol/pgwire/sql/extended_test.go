@@ -209,6 +209,7 @@ func TestReplan(t *testing.T) {
 	c.fake.version++
 	_, err := c.s.Open(p, nil)
 	expect(t, "another type", err, "cached plan must not change result type")
+	expect(t, "its routine", err.(*pgerror.Error).Routine, "RevalidateCachedQuery")
 	c.fake.functions = c.fake.functions[1:]
 	c.fake.version++
 	_, err = c.s.Open(p, nil)

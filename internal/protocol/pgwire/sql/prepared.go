@@ -156,7 +156,8 @@ func (s *Session) replan(p *Prepared) error {
 	}
 	if p.plan == nil || !fetches {
 		if p.plan != nil && p.simple == notSimple && !sameColumns(p.Columns, made.columns) {
-			return pgerror.New(pgerror.FeatureNotSupported, "cached plan must not change result type")
+			// asyncpg, pgjdbc and postgres.js prepare the statement again.
+			return pgerror.New(pgerror.FeatureNotSupported, "cached plan must not change result type").From("RevalidateCachedQuery")
 		}
 		p.Columns = made.columns
 	}

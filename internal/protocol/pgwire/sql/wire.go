@@ -92,7 +92,7 @@ func (s *Session) statement(name string) (*Prepared, error) {
 	if name == "" {
 		return nil, pgerror.New(pgerror.InvalidPrepared, "unnamed prepared statement does not exist")
 	}
-	return nil, pgerror.New(pgerror.InvalidPrepared, `prepared statement "%s" does not exist`, name)
+	return nil, pgerror.New(pgerror.InvalidPrepared, `prepared statement "%s" does not exist`, name).From("FetchPreparedStatement")
 }
 
 // Deallocate removes a prepared statement, if it exists.
