@@ -99,7 +99,7 @@ func (r *settingsRelation) Update(_ *expr.Env, row, changed []value.Datum) error
 	}
 	v, ok := changed[1].(string)
 	if !ok {
-		return r.s.vars.Reset(row[0].(string))
+		return r.s.vars.Reset(row[0].(string), false)
 	}
 	err := r.s.vars.Set(row[0].(string), v, false)
 	r.s.report()

@@ -150,7 +150,7 @@ func (s *Session) setConfig(args []value.Datum) (value.Datum, error) {
 	local, _ := args[2].(bool)
 	v, ok := args[1].(string)
 	if !ok {
-		if err := s.vars.Reset(name); err != nil {
+		if err := s.vars.Reset(name, local); err != nil {
 			return nil, err
 		}
 	} else if err := s.vars.Set(name, v, local); err != nil {

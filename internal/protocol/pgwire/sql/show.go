@@ -70,7 +70,7 @@ func (s *Session) setCommand(n *pg.VariableSetStmt) (string, error) {
 		tag = "RESET"
 	case pg.VariableSetKind_VAR_RESET:
 		tag = "RESET"
-		if err := s.vars.Reset(n.Name); err != nil {
+		if err := s.vars.Reset(n.Name, false); err != nil {
 			return "", err
 		}
 	case pg.VariableSetKind_VAR_SET_MULTI:
@@ -112,7 +112,7 @@ func (s *Session) setOne(n *pg.VariableSetStmt) error {
 	}
 	name := strings.ToLower(n.Name)
 	if n.Kind == pg.VariableSetKind_VAR_SET_DEFAULT {
-		return s.vars.Reset(n.Name)
+		return s.vars.Reset(n.Name, n.IsLocal)
 	}
 	if n.Kind == pg.VariableSetKind_VAR_SET_CURRENT {
 		v, _ := s.shown(n.Name)

@@ -109,18 +109,19 @@ func (v *Session) put(name, val string, local bool) {
 	v.refresh()
 }
 
-// Reset runs RESET.
-func (v *Session) Reset(name string) error {
+// Reset runs RESET, or SET LOCAL TO DEFAULT. Like Set, it creates a setting with a dot in its name.
+func (v *Session) Reset(name string, local bool) error {
 	key := strings.ToLower(name)
-	if d := byName[key]; d != nil && (d.internal || d.fixed) {
+	d := byName[key]
+	if d == nil && !strings.Contains(name, ".") || d != nil && (d.internal || d.fixed) {
 		_, err := v.check(name, "")
 		return err
 	}
-	if _, ok := v.Get(name); !ok {
-		return Unrecognised(name)
+	initial, _ := v.initial(key)
+	v.put(name, initial, local)
+	if !local {
+		v.now.session = without(v.now.session, key) // SetDefault may change the initial value
 	}
-	v.now.session, v.now.local = without(v.now.session, key), without(v.now.local, key)
-	v.refresh()
 	return nil
 }
 
