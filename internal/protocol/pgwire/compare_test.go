@@ -168,7 +168,7 @@ var conversations = map[string][]pgproto3.FrontendMessage{
 		execute("", 0), execute("p", 0), sync_, query("fetch 2 from c; rollback")},
 	"move of no cursor": {parse("", "move 1 from c"), describe('S', ""), bind("", ""), execute("", 0), sync_, query("fetch 1 from c")},
 	"portal as cursor":  {query("begin"), parse("", "select generate_series(1, 4)"), bind("c", ""), sync_, query("fetch 2 from c"), query("close c"), query("rollback")},
-	"parameters that fail": {parse("s", "select $1::int, $2::date"), bind("", "s", "x", "2020-01-01"), sync_, bind("p", "s", "1", "x"), sync_,
+	"parameters that fail": {parse("s", "select $1::int, $2::date"), bind("", "s", "x", "2020-01-01"), sync_, bind("", "s", "", "2020-01-01"), sync_, bind("p", "s", "1", "x"), sync_,
 		parse("", "select $1::text"), bind("", "", "\x00"), sync_, bind("", "", "\xff"), sync_, bindFormats("", []int16{2}, nil, "x"), sync_,
 		parse("", "select $1::numeric(3,1)[]"), bind("", "", "{1,x}"), sync_},
 	"binary values of wrong lengths": wrongBinary(),

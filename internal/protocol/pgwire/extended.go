@@ -110,7 +110,11 @@ func (c *conn) arguments(r *body, portal, statement string, p *sql.Prepared) ([]
 				return nil, atParameter(err, portal, i+1, "")
 			}
 		} else if args[i], err = value.Parse(p.Params[i], string(b), &set); err != nil {
-			return nil, atParameter(err, portal, i+1, " = '...'") // PostgreSQL does not show the value by default
+			shown := " = '...'" // PostgreSQL does not show the value by default
+			if len(b) == 0 {
+				shown = " = ''"
+			}
+			return nil, atParameter(err, portal, i+1, shown)
 		}
 	}
 	return args, nil
