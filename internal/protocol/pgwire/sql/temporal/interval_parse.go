@@ -294,41 +294,98 @@ func (r *intervalReader) addFraction(fraction float64, scale int64) dateError {
 	return r.addMicros(int64(whole))
 }
 
+// isoPart is the part of an ISO 8601 interval before or after the T.
+type isoPart struct {
+	units     map[byte]unit
+	order     [3]unit // in the alternative format
+	separator byte    // of its extended form
+	width     int     // of its basic form, which has no separators
+}
+
 var (
-	isoDate = map[byte]unit{'Y': unitYear, 'M': unitMonth, 'W': unitWeek, 'D': unitDay}
-	isoTime = map[byte]unit{'H': unitHour, 'M': unitMinute, 'S': unitSecond}
+	isoDate = isoPart{map[byte]unit{'Y': unitYear, 'M': unitMonth, 'W': unitWeek, 'D': unitDay}, [3]unit{unitYear, unitMonth, unitDay}, '-', 8}
+	isoTime = isoPart{map[byte]unit{'H': unitHour, 'M': unitMinute, 'S': unitSecond}, [3]unit{unitHour, unitMinute, unitSecond}, ':', 6}
 )
 
-// iso parses the ISO 8601 format P1Y2M3W4DT5H6M7S.
+// iso parses the ISO 8601 format P1Y2M3W4DT5H6M7S and the alternative format P0001-02-03T04:05:06.
 func (r *intervalReader) iso(s string) dateError {
 	rest, ok := strings.CutPrefix(s, "P")
-	if !ok || len(rest) == 0 {
+	if !ok || rest == "" {
 		return dateBad
 	}
-	units := isoDate
+	part, first := &isoDate, true
 	for rest != "" {
-		if after, ok := strings.CutPrefix(rest, "T"); ok && units['H'] == unitNone {
-			units, rest = isoTime, after
+		if rest[0] == 'T' {
+			part, first, rest = &isoTime, true, rest[1:]
 			continue
 		}
-		end := strings.IndexFunc(rest, func(c rune) bool { return !strings.ContainsRune("0123456789+-.", c) })
-		if end < 1 {
-			return dateBad
+		number, after := isoDigits(rest)
+		u := unitNone
+		if after != "" {
+			u = part.units[after[0]]
 		}
-		u, ok := units[rest[end]]
-		if !ok {
-			return dateBad
+		var err dateError
+		switch {
+		case u != unitNone:
+			rest, err = after[1:], r.isoAdd(u, number)
+		case first:
+			rest, err = r.isoAlternative(part, rest)
+		default:
+			err = dateBad
 		}
-		whole, fraction, err := isoNumber(rest[:end])
 		if err != dateOK {
 			return err
 		}
-		if err := r.add(u, whole, fraction); err != dateOK {
-			return err
-		}
-		rest = rest[end+1:]
+		first = false
 	}
 	return dateOK
+}
+
+// isoAlternative parses a whole part of the alternative format, and returns what follows it.
+func (r *intervalReader) isoAlternative(part *isoPart, rest string) (string, dateError) {
+	ends := func(rest string) bool { return rest == "" || rest[0] == 'T' && part == &isoDate }
+	number, after := isoDigits(rest)
+	whole, fraction, err := isoNumber(number)
+	if digits, _, _ := strings.Cut(strings.TrimPrefix(number, "-"), "."); err == dateOK && len(digits) == part.width && ends(after) {
+		for i, n := range [3]int64{whole / 10000, whole / 100 % 100, whole % 100} {
+			of := 0.0
+			if i == len(part.order)-1 {
+				of = fraction
+			}
+			if err := r.add(part.order[i], n, of); err != dateOK {
+				return "", err
+			}
+		}
+		return after, dateOK
+	}
+	for _, u := range part.order {
+		number, after := isoDigits(rest)
+		if err := r.isoAdd(u, number); err != dateOK || ends(after) {
+			return after, err
+		}
+		if after[0] != part.separator {
+			return "", dateBad
+		}
+		rest = after[1:]
+	}
+	return "", dateBad
+}
+
+func (r *intervalReader) isoAdd(u unit, number string) dateError {
+	whole, fraction, err := isoNumber(number)
+	if err != dateOK {
+		return err
+	}
+	return r.add(u, whole, fraction)
+}
+
+// isoDigits splits off a number.
+func isoDigits(s string) (number, rest string) {
+	rest = strings.TrimLeft(strings.TrimPrefix(s, "-"), "0123456789")
+	if fraction, ok := strings.CutPrefix(rest, "."); ok {
+		rest = strings.TrimLeft(fraction, "0123456789")
+	}
+	return s[:len(s)-len(rest)], rest
 }
 
 func isoNumber(s string) (whole int64, fraction float64, _ dateError) {
@@ -340,6 +397,6 @@ func isoNumber(s string) (whole int64, fraction float64, _ dateError) {
 		return 0, 0, dateOverflow
 	}
 	text, _, _ := strings.Cut(s, ".")
-	whole, _ = strconv.ParseInt(strings.TrimLeft(text, "+"), 10, 64)
+	whole, _ = strconv.ParseInt(text, 10, 64)
 	return whole, f - float64(whole), dateOK
 }
