@@ -164,10 +164,17 @@ func TestRatesAreShared(t *testing.T) {
 
 // waitFor returns when a publish that would wait for an hour ends, if change runs after a second.
 func waitFor(t *testing.T, change func(t *testing.T, b *Broker, done chan struct{})) (got time.Duration, err error) {
+	t.Helper()
+	return waitAs(t, SessionOptions{}, change)
+}
+
+func waitAs(t *testing.T, o SessionOptions, change func(t *testing.T, b *Broker, done chan struct{})) (got time.Duration, err error) {
+	t.Helper()
 	b := openBroker(t, vfs.NewMem(), func(o *Options) { o.Policies = onePolicy{} })
 	defer mustClose(t, b)
 	done := make(chan struct{})
-	s, err := b.NewSession(SessionOptions{User: "guest", VHost: "/", Done: done})
+	o.User, o.VHost, o.Done = "guest", "/", done
+	s, err := b.NewSession(o)
 	must(t, err)
 	defer s.Close()
 	_, err = s.DeclareQueue(QueueSpec{Name: "q", Policy: DefaultQueuePolicy()})
@@ -196,6 +203,7 @@ func TestRatesWaitEnds(t *testing.T) {
 			must(t, b.ClearUserLimit("guest", LimitPublishBytes))
 		}, time.Second, nil},
 		"when the client is gone":     {func(_ *testing.T, _ *Broker, done chan struct{}) { close(done) }, time.Second, ErrClosed},
+		"when the user is deleted":    {func(t *testing.T, b *Broker, _ chan struct{}) { must(t, b.DeleteUser("guest")) }, time.Second, ErrClosed},
 		"when the broker is to close": {func(_ *testing.T, b *Broker, _ chan struct{}) { b.Hurry() }, time.Second, nil},
 		"later when the limit is 0": {func(t *testing.T, b *Broker, _ chan struct{}) {
 			must(t, b.SetUserLimit("guest", LimitPublishBytes, 0))
@@ -215,6 +223,18 @@ func TestRatesWaitEnds(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A wait ends when the client has disconnected, although nothing reads from its connection.
+func TestRatesWaitOfDisconnected(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begun := time.Now()
+		o := SessionOptions{Gone: func() bool { return time.Since(begun) > 10*time.Second }}
+		got, err := waitAs(t, o, func(*testing.T, *Broker, chan struct{}) {})
+		if !errors.Is(err, ErrClosed) || got < 10*time.Second || got > 12*time.Second {
+			t.Errorf("it waited %v: %v", got, err)
+		}
+	})
 }
 
 // Publishes of the operator, moves, and dead letters of a queue are not rate-limited.

@@ -1,11 +1,10 @@
 package broker
 
 import (
-	"time"
+	"context"
 
 	"fiveways.dev/fiveways/internal/broker/shard"
 	"fiveways.dev/fiveways/internal/core/catalog"
-	"fiveways.dev/fiveways/internal/core/failure"
 	"fiveways.dev/fiveways/internal/throttle"
 )
 
@@ -27,33 +26,12 @@ func (r *Reservation) addMessage(bytes int64, queues ...*shard.Queue) {
 }
 
 // Await returns once the reservation's time has come, or the broker is about to close. The caller
-// flushes first. Errors: ErrClosed if SessionOptions.Done was closed before.
-func (r *Reservation) Await() error {
+// flushes first. Errors: ErrClosed if the client is gone or the user was deleted, and that of ctx.
+func (r *Reservation) Await(ctx context.Context) error {
 	if r == nil {
 		return nil
 	}
-	return r.charge.Await(r.s.sleep)
-}
-
-// sleep waits for d, or until changed is closed. over is true if there is no more reason to wait.
-func (s *Session) sleep(d time.Duration, changed <-chan struct{}) (over bool, err error) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return false, nil
-	case <-changed:
-		return false, nil
-	case <-s.b.hurry:
-		return true, nil
-	case <-s.done:
-	}
-	select {
-	case <-s.b.hurry: // the connection ends because the broker does
-		return true, nil
-	default:
-		return true, failure.ErrClosed
-	}
+	return r.charge.Await(ctx, throttle.Waiter{Hurry: r.s.b.hurry, Done: r.s.done, Gone: r.s.gone})
 }
 
 // rated reports whether rate limits apply to what the session publishes.
@@ -89,7 +67,7 @@ func (s *Session) Rated(to shard.Targets) bool {
 func (s *Session) awaitTurn(p *shard.Publish) {
 	if r := s.Reserve(p); r != nil {
 		s.Flush()
-		r.Await() //nolint:errcheck // what the client has sent is taken
+		r.Await(context.Background()) //nolint:errcheck // what the client has sent is taken
 	}
 }
 
@@ -138,7 +116,7 @@ func (s *Session) awaitRates(commands []Command) error {
 	for _, c := range commands {
 		c.on().reserved = false
 	}
-	return r.Await()
+	return r.Await(context.Background())
 }
 
 // Hurry ends all waits for rates, now and in the future: the broker is about to close. It may be

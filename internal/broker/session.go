@@ -30,6 +30,7 @@ type Session struct {
 	brief    bool            // SessionOptions.Brief
 	userRate *throttle.Limit // of the user; nil: the user does not exist
 	done     <-chan struct{} // SessionOptions.Done
+	gone     func() bool     // SessionOptions.Gone
 
 	channels int64 // guarded by sessions.mu: counted for the user's limit
 
@@ -74,9 +75,10 @@ type SessionOptions struct {
 	// Instead is the session that the client has so far and closes if it gets this one. It does not
 	// count towards the limits of this one.
 	Instead *Session
-	// Done is closed when the client is gone, which ends waits for rates. If it is nil, only
-	// closing the broker ends them.
+	// Done is closed when the client is gone, which ends waits for rates. So does Gone if it reports
+	// that the client has disconnected. Both may be nil.
 	Done <-chan struct{}
+	Gone func() bool
 }
 
 // NewSession opens a session on a virtual host. Errors: ErrVHostNotFound, ErrVHostConnections,
@@ -86,7 +88,7 @@ func (b *Broker) NewSession(o SessionOptions) (*Session, error) {
 	if !ok {
 		return nil, &failure.Error{Err: failure.ErrVHostNotFound, Kind: "vhost", Name: o.VHost, VHost: o.VHost, User: o.User}
 	}
-	s := &Session{Name: o.Name, b: b, vhost: v, evict: o.Evict, brief: o.Brief, done: o.Done}
+	s := &Session{Name: o.Name, b: b, vhost: v, evict: o.Evict, brief: o.Brief, done: o.Done, gone: o.Gone}
 	s.client.Name, s.client.User, s.client.Sink = o.Name, o.User, o.Sink
 	s.Rights = v.RightsIn(catalog.Rights{User: o.User, ClientID: o.ClientID, Owner: s})
 	if rate, ok := b.userRates.Load(o.User); ok {

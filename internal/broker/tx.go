@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"sync"
@@ -93,12 +94,12 @@ func (t *Tx) bytes() (sum int64) {
 
 // AwaitRoom blocks a publisher while the log is behind or memory is short, and until the rate
 // limits allow the whole transaction. Commit calls it, too. A caller that takes locks for the
-// commit calls it before. Errors: ErrClosed if SessionOptions.Done was closed first.
-func (t *Tx) AwaitRoom() error {
+// commit, or may give up, calls it before. Errors: those of Reservation.Await.
+func (t *Tx) AwaitRoom(ctx context.Context) error {
 	if r := t.rates; r != nil {
 		t.rates = nil
 		r.charge.Take()
-		if err := r.Await(); err != nil {
+		if err := r.Await(ctx); err != nil {
 			return err
 		}
 	}
@@ -162,7 +163,7 @@ func (t *Tx) Commit() error {
 	if err := t.prepare(); err != nil {
 		return err
 	}
-	if err := t.AwaitRoom(); err != nil {
+	if err := t.AwaitRoom(context.Background()); err != nil {
 		return err
 	}
 	left := s.b.groupBytes - int(t.bytes())

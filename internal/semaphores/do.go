@@ -1,6 +1,7 @@
 package semaphores
 
 import (
+	"context"
 	"sync/atomic"
 
 	"fiveways.dev/fiveways/internal/broker"
@@ -13,9 +14,9 @@ func (g *Group) empty() bool { return g.Tx == nil && len(g.Commands) == 0 }
 // awaitRoom applies publisher flow control to the group's messages.
 func (g *Group) awaitRoom(s *broker.Session) error {
 	if g.Tx != nil {
-		return g.Tx.AwaitRoom()
+		return g.Tx.AwaitRoom(context.Background())
 	}
-	return s.ReserveAll(g.Commands...).Await()
+	return s.ReserveAll(g.Commands...).Await(context.Background())
 }
 
 // Do makes changes in order, and returns when they are durable. The Err of each change reports

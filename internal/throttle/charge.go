@@ -1,6 +1,11 @@
 package throttle
 
-import "time"
+import (
+	"context"
+	"time"
+
+	"fiveways.dev/fiveways/internal/core/failure"
+)
 
 // Charge is what one or more publishes consume of several limits. First Add sums it up, then Take
 // charges it to all limits, then Await waits for each of them. Only one goroutine may use it.
@@ -46,16 +51,58 @@ func (c *Charge) Take() (waits bool) {
 	return waits
 }
 
-// Await returns when all tickets are due. sleep waits for a duration, or until changed is closed.
-// If it reports that waiting is over, Await returns its error.
-func (c *Charge) Await(sleep func(d time.Duration, changed <-chan struct{}) (over bool, err error)) error {
+// Await returns when all tickets are due, or when w hurries. Errors: failure.ErrClosed if the client
+// is gone or a limit was closed first, and that of ctx.
+func (c *Charge) Await(ctx context.Context, w Waiter) error {
 	for i := range c.dues {
 		d := &c.dues[i]
 		for left, changed := d.throttle.left(d.ticket); left > 0; left, changed = d.throttle.left(d.ticket) {
-			if over, err := sleep(left, changed); over {
+			if over, err := w.sleep(ctx, left, changed); over {
 				return err
 			}
 		}
+		if d.throttle.isClosed() {
+			return failure.ErrClosed
+		}
 	}
 	return nil
+}
+
+// Waiter is a client whose publishes wait.
+type Waiter struct {
+	Hurry <-chan struct{} // closed when nothing waits any more
+	Done  <-chan struct{} // closed when the client is gone
+	// Gone reports whether the client has disconnected, which nothing else may notice while it
+	// waits. nil: unknown.
+	Gone func() bool
+}
+
+// lookEvery is the interval at which a wait checks that its client is still connected.
+const lookEvery = time.Second
+
+// sleep waits for d, or until changed is closed. over is true if there is no more reason to wait.
+func (w *Waiter) sleep(ctx context.Context, d time.Duration, changed <-chan struct{}) (over bool, err error) {
+	if w.Gone != nil {
+		d = min(d, lookEvery)
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		if w.Gone == nil || !w.Gone() {
+			return false, nil
+		}
+	case <-changed:
+		return false, nil
+	case <-ctx.Done():
+		return true, ctx.Err()
+	case <-w.Hurry:
+	case <-w.Done:
+	}
+	select {
+	case <-w.Hurry: // the connection may end because the broker does
+		return true, nil
+	default:
+		return true, failure.ErrClosed
+	}
 }

@@ -61,6 +61,7 @@ type throttle struct {
 	messages, bytes bucket        // guarded by mu
 	looked          time.Time     // guarded by mu: time of the last earn
 	changed         chan struct{} // guarded by mu: closed when the rates change
+	closed          bool          // guarded by mu: its limit was closed
 }
 
 // earn updates the buckets to the current time. The caller holds mu.
@@ -135,4 +136,22 @@ func (t *throttle) set(messages, bytes int64) {
 	}
 	close(t.changed)
 	t.changed = make(chan struct{})
+}
+
+// Close ends the waits for the limit with failure.ErrClosed, because what it limits was deleted.
+func (l *Limit) Close() {
+	t := l.throttle.Load()
+	if t == nil {
+		return
+	}
+	t.mu.Lock()
+	t.closed = true
+	t.mu.Unlock()
+	t.set(Unbounded, Unbounded)
+}
+
+func (t *throttle) isClosed() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.closed
 }

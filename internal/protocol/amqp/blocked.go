@@ -1,6 +1,8 @@
 package amqp
 
 import (
+	"context"
+
 	"fiveways.dev/fiveways/internal/broker/shard"
 	"fiveways.dev/fiveways/internal/protocol"
 	"fiveways.dev/fiveways/internal/protocol/amqp/amqpwire"
@@ -38,7 +40,7 @@ func (c *conn) awaitTurn(p *shard.Publish) {
 	}
 	c.flush()
 	c.client.SetState(protocol.StateFlow)
-	r.Await() //nolint:errcheck // the publish is accepted in any case
+	r.Await(context.Background()) //nolint:errcheck // the publish is accepted in any case
 	c.client.SetState(protocol.StateRunning)
 }
 

@@ -13,7 +13,7 @@ import (
 // ready for clients.
 type family interface {
 	virtual.Family
-	Put(who virtual.Caller, r *pb.PutRequest) (*pb.PutResponse, error)
+	Put(ctx context.Context, who virtual.Caller, r *pb.PutRequest) (*pb.PutResponse, error)
 	DeleteRange(who virtual.Caller, r *pb.DeleteRangeRequest) (*pb.DeleteRangeResponse, error)
 	// Watch opens a watch as described at virtualWatches.Watch.
 	Watch(who virtual.Caller, r *pb.WatchCreateRequest, ready func()) (w virtual.Watcher, since int64, err error)

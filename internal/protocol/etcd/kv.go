@@ -40,7 +40,7 @@ func (k *kvService) Put(ctx context.Context, r *pb.PutRequest) (*pb.PutResponse,
 		return nil, err
 	}
 	if f := s.virtual.of(r.Key); f != nil {
-		return s.virtual.Put(f, who, r)
+		return s.virtual.Put(ctx, f, who, r)
 	}
 	if err := s.mayPut(who, r); err != nil {
 		return nil, reply(err)

@@ -114,11 +114,11 @@ func (n *virtualKeys) leaseKeys(who *identity, lease int64) (keys [][]byte) {
 }
 
 // Put puts a key of f.
-func (n *virtualKeys) Put(f family, who *identity, r *pb.PutRequest) (*pb.PutResponse, error) {
+func (n *virtualKeys) Put(ctx context.Context, f family, who *identity, r *pb.PutRequest) (*pb.PutResponse, error) {
 	if err := n.fits(r); err != nil {
 		return nil, err
 	}
-	return asked(who, r, f.Put)
+	return asked(who, r, func(caller virtual.Caller, r *pb.PutRequest) (*pb.PutResponse, error) { return f.Put(ctx, caller, r) })
 }
 
 // Txn executes a transaction with a virtual key in a comparison or an operation, including its

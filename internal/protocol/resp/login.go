@@ -82,6 +82,7 @@ func (c *conn) open(user, vhost string) command.Error {
 	c.admitted = true
 	s, err := c.srv.broker.NewSession(broker.SessionOptions{
 		User: user, VHost: vhost, Name: c.client.Name(), Evict: c.evict, Instead: c.session, Done: c.Leaving(),
+		Gone: func() bool { return protocol.Gone(c.nc) },
 	})
 	if err != nil {
 		c.srv.quiet.Warn("redis: session refused", "conn", c.id, "peer", c.nc.RemoteAddr(), "user", user, "vhost", vhost, "err", err)

@@ -1,6 +1,7 @@
 package queues
 
 import (
+	"context"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -33,7 +34,7 @@ func TestExclusiveQueuesOfOthers(t *testing.T) {
 		if err == nil && r.Count > 0 {
 			t.Errorf("%s is read", key)
 		}
-		_, err = w.n.Put(w.who, &pb.PutRequest{Key: []byte(key)})
+		_, err = w.n.Put(context.Background(), w.who, &pb.PutRequest{Key: []byte(key)})
 		wantCode(t, err, codes.PermissionDenied)
 		_, err = w.n.DeleteRange(w.who, &pb.DeleteRangeRequest{Key: []byte(key)})
 		wantCode(t, err, codes.PermissionDenied)

@@ -76,7 +76,7 @@ func (w *world) batcher(who Caller) *Batcher {
 
 func (w *world) put(key, value string) {
 	w.t.Helper()
-	_, err := w.n.Put(w.who, &pb.PutRequest{Key: []byte(key), Value: []byte(value)})
+	_, err := w.n.Put(context.Background(), w.who, &pb.PutRequest{Key: []byte(key), Value: []byte(value)})
 	must(w.t, err)
 }
 

@@ -58,7 +58,7 @@ func TestUserDeleted(t *testing.T) {
 	must(t, err)
 	_, err = w.b.SetPermission(catalog.Permission{User: "bob", VHost: "/", Configure: ".*", Write: ".*", Read: ".*"})
 	must(t, err)
-	_, err = w.n.Put(w.caller("bob"), &pb.PutRequest{Key: []byte("/q/a/c/b"), Lease: 7})
+	_, err = w.n.Put(context.Background(), w.caller("bob"), &pb.PutRequest{Key: []byte("/q/a/c/b"), Lease: 7})
 	must(t, err)
 	w.put("/q/a/p/k", "v")
 	x := w.watch("/q/a/c/w")
@@ -97,7 +97,7 @@ func TestLeases(t *testing.T) {
 		w := newWorld(t, func(o *settings) { o.base.LeaseExists = l.exists })
 		put := func(lease int64) {
 			t.Helper()
-			_, err := w.n.Put(w.who, &pb.PutRequest{Key: []byte("/q/a/c/w"), Lease: lease})
+			_, err := w.n.Put(context.Background(), w.who, &pb.PutRequest{Key: []byte("/q/a/c/w"), Lease: lease})
 			must(t, err)
 		}
 		there := func(want bool) {
@@ -132,7 +132,7 @@ func TestLeases(t *testing.T) {
 		there(true)
 		time.Sleep(DefaultConsumerIdle + time.Second)
 		there(false)
-		_, err = w.n.Put(w.who, &pb.PutRequest{Key: []byte("/q/a/c/w"), Lease: 3})
+		_, err = w.n.Put(context.Background(), w.who, &pb.PutRequest{Key: []byte("/q/a/c/w"), Lease: 3})
 		wantCode(t, err, codes.NotFound)
 		there(false)
 	})

@@ -1,6 +1,7 @@
 package queues
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 
@@ -19,13 +20,13 @@ import (
 
 // Put executes a put to a queue key: it publishes a message, creates or renews a consumer, or
 // creates a queue.
-func (n *Namespace) Put(who Caller, r *pb.PutRequest) (*pb.PutResponse, error) {
+func (n *Namespace) Put(ctx context.Context, who Caller, r *pb.PutRequest) (*pb.PutResponse, error) {
 	path := qkey.Parse(r.Key)
 	var prev *mvccpb.KeyValue
 	var err error
 	switch path.Kind {
 	case qkey.Producer:
-		err = n.produce(who, &path, r)
+		err = n.produce(ctx, who, &path, r)
 	case qkey.Consumer:
 		prev, err = n.putConsumer(who, &path, r)
 	case qkey.Record:
@@ -63,7 +64,7 @@ func fits(path *qkey.Path) bool {
 }
 
 // produce publishes a message and waits for the configured guarantee.
-func (n *Namespace) produce(who Caller, path *qkey.Path, r *pb.PutRequest) error {
+func (n *Namespace) produce(ctx context.Context, who Caller, path *qkey.Path, r *pb.PutRequest) error {
 	if err := checkProduce(path, r); err != nil {
 		return err
 	}
@@ -76,7 +77,7 @@ func (n *Namespace) produce(who Caller, path *qkey.Path, r *pb.PutRequest) error
 	if n.Guarantee == Local {
 		p.Confirm = wait
 	}
-	if err := who.Session.Reserve(&p).Await(); err != nil {
+	if err := who.Session.Reserve(&p).Await(ctx); err != nil {
 		n.Back(s)
 		return toStatus(err)
 	}

@@ -1,6 +1,7 @@
 package queues
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -69,7 +70,7 @@ func TestPolicies(t *testing.T) {
 	_, err := w.who.Session.DeclareQueue(catalog.QueueSpec{Name: "full", Durable: true, Policy: policy})
 	must(t, err)
 	w.put("/q/full/p/k", "v")
-	_, err = w.n.Put(w.who, &pb.PutRequest{Key: []byte("/q/full/p/k")})
+	_, err = w.n.Put(context.Background(), w.who, &pb.PutRequest{Key: []byte("/q/full/p/k")})
 	wantCode(t, err, codes.ResourceExhausted)
 	batcher, done := w.batcher(w.who), make(answered, 1)
 	batcher.StartPut([]byte("/q/full/p/k"), nil, done)

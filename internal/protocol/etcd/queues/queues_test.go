@@ -1,6 +1,7 @@
 package queues
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -188,19 +189,19 @@ func TestRefused(t *testing.T) {
 		wantCode(t, err, codes.PermissionDenied)
 	}
 	for _, key := range []string{"/q/a/1/k", "/q/a/c", "/q/a/c/", "/q/a/c/w/1/k", "/q/", "/q//", "/q/a/x", "/q/a/p", "/q/a/p/", "/q/a/p/me/"} {
-		_, err := w.n.Put(w.who, &pb.PutRequest{Key: []byte(key)})
+		_, err := w.n.Put(context.Background(), w.who, &pb.PutRequest{Key: []byte(key)})
 		wantCode(t, err, codes.PermissionDenied)
 	}
 	for _, r := range []*pb.PutRequest{{Lease: 7}, {IgnoreValue: true}, {IgnoreLease: true}} {
 		r.Key = []byte("/q/a/p/k")
-		_, err := w.n.Put(w.who, r)
+		_, err := w.n.Put(context.Background(), w.who, r)
 		wantCode(t, err, codes.InvalidArgument)
 	}
-	_, err := w.n.Put(w.who, &pb.PutRequest{Key: []byte("/q/a/c/new"), Lease: 7})
+	_, err := w.n.Put(context.Background(), w.who, &pb.PutRequest{Key: []byte("/q/a/c/new"), Lease: 7})
 	wantCode(t, err, codes.NotFound)
-	_, err = w.n.Put(w.who, &pb.PutRequest{Key: []byte("/q/a/p/" + string(make([]byte, 256)))})
+	_, err = w.n.Put(context.Background(), w.who, &pb.PutRequest{Key: []byte("/q/a/p/" + string(make([]byte, 256)))})
 	wantCode(t, err, codes.InvalidArgument)
-	_, err = w.n.Put(w.who, &pb.PutRequest{Key: []byte("/q/amq.x/p/k")})
+	_, err = w.n.Put(context.Background(), w.who, &pb.PutRequest{Key: []byte("/q/amq.x/p/k")})
 	wantCode(t, err, codes.PermissionDenied)
 	for _, key := range []string{"/q/a", "/q/a/p/k", "/q/a/c", "/q/a/1/k", "/q/a/c/w/1/k"} {
 		_, err := w.watchWith(w.who, &pb.WatchCreateRequest{Key: []byte(key)})
@@ -224,7 +225,10 @@ func TestPermissions(t *testing.T) {
 	w.watch("/q/out/c/w")
 	w.put("/q/in/p/k", "v")
 	w.put("/q/out/p/k", "v")
-	put := func(key string) error { _, err := w.n.Put(bob, &pb.PutRequest{Key: []byte(key)}); return err }
+	put := func(key string) error {
+		_, err := w.n.Put(context.Background(), bob, &pb.PutRequest{Key: []byte(key)})
+		return err
+	}
 	del := func(key string) error {
 		_, err := w.n.DeleteRange(bob, &pb.DeleteRangeRequest{Key: []byte(key)})
 		return err

@@ -110,7 +110,7 @@ func (w *world) user(name, configure, write, read string) Caller {
 
 func (w *world) put(key, value string) {
 	w.t.Helper()
-	_, err := w.n.Put(w.who, &pb.PutRequest{Key: []byte(key), Value: []byte(value)})
+	_, err := w.n.Put(context.Background(), w.who, &pb.PutRequest{Key: []byte(key), Value: []byte(value)})
 	must(w.t, err)
 }
 

@@ -1,6 +1,7 @@
 package semkeys
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -102,7 +103,7 @@ func TestHostile(t *testing.T) {
 		var err error
 		switch h.IntN(6) {
 		case 0, 1:
-			_, err = w.n.Put(w.who, h.put())
+			_, err = w.n.Put(context.Background(), w.who, h.put())
 		case 2:
 			_, err = w.n.DeleteRange(w.who, h.delete())
 		case 3:

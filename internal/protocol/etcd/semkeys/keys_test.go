@@ -1,6 +1,7 @@
 package semkeys
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -67,7 +68,7 @@ func TestPutOptions(t *testing.T) {
 	w.leases.set(7, true)
 	put := func(r *pb.PutRequest) (*pb.PutResponse, error) {
 		r.PrevKv = true
-		return w.n.Put(w.who, r)
+		return w.n.Put(context.Background(), w.who, r)
 	}
 	key := []byte("/semaphore/s/t")
 	if r, err := put(&pb.PutRequest{Key: []byte("/semaphore/s"), Value: []byte(`{"active":1}`)}); err != nil || r.PrevKv != nil {
@@ -132,7 +133,7 @@ func TestRefusals(t *testing.T) {
 		"a bad order":         {&pb.PutRequest{Key: []byte("/semaphore/s"), Value: []byte(`{"order":"up"}`)}, "InvalidArgument: etcdserver: "},
 		"another order":       {&pb.PutRequest{Key: []byte("/semaphore/full"), Value: []byte(`{"order":"desc"}`)}, "FailedPrecondition: etcdserver: "},
 	} {
-		_, err := w.n.Put(w.who, c.r)
+		_, err := w.n.Put(context.Background(), w.who, c.r)
 		if err == nil {
 			t.Errorf("%s: no error", name)
 		}
@@ -163,9 +164,9 @@ func TestPermissions(t *testing.T) {
 	reader, writer, maker := w.user("reader", "", "", "a"), w.user("writer", "", "a", ""), w.user("maker", "a", "", "")
 	for _, key := range []string{"/semaphore/b", "/semaphore/none"} {
 		for _, who := range []Caller{reader, writer, maker} {
-			_, err := w.n.Put(who, &pb.PutRequest{Key: []byte(key)})
+			_, err := w.n.Put(context.Background(), who, &pb.PutRequest{Key: []byte(key)})
 			refused(t, err, denied)
-			_, err = w.n.Put(who, &pb.PutRequest{Key: []byte(key + "/t"), Value: []byte("1")})
+			_, err = w.n.Put(context.Background(), who, &pb.PutRequest{Key: []byte(key + "/t"), Value: []byte("1")})
 			refused(t, err, denied)
 			_, err = w.n.Range(who, &pb.RangeRequest{Key: []byte(key)})
 			refused(t, err, denied)
@@ -175,13 +176,13 @@ func TestPermissions(t *testing.T) {
 			refused(t, err, denied)
 		}
 	}
-	if _, err := w.n.Put(maker, &pb.PutRequest{Key: []byte("/semaphore/a"), Value: []byte(`{"active":5}`)}); err != nil {
+	if _, err := w.n.Put(context.Background(), maker, &pb.PutRequest{Key: []byte("/semaphore/a"), Value: []byte(`{"active":5}`)}); err != nil {
 		t.Error(err)
 	}
-	if _, err := w.n.Put(writer, &pb.PutRequest{Key: []byte("/semaphore/a/u"), Value: []byte("2")}); err != nil {
+	if _, err := w.n.Put(context.Background(), writer, &pb.PutRequest{Key: []byte("/semaphore/a/u"), Value: []byte("2")}); err != nil {
 		t.Error(err)
 	}
-	_, err := w.n.Put(writer, &pb.PutRequest{Key: []byte("/semaphore/a/u"), Value: []byte("2"), PrevKv: true})
+	_, err := w.n.Put(context.Background(), writer, &pb.PutRequest{Key: []byte("/semaphore/a/u"), Value: []byte("2"), PrevKv: true})
 	refused(t, err, denied)
 	_, err = w.n.DeleteRange(reader, &pb.DeleteRangeRequest{Key: []byte("/semaphore/a/"), RangeEnd: prefixEnd("/semaphore/a/")})
 	refused(t, err, denied)

@@ -1,6 +1,7 @@
 package semkeys
 
 import (
+	"context"
 	"errors"
 	"testing"
 
@@ -14,7 +15,7 @@ import (
 
 func (w *world) putLeased(key string, lease int64) {
 	w.t.Helper()
-	_, err := w.n.Put(w.who, &pb.PutRequest{Key: []byte(key), Value: []byte("1"), Lease: lease})
+	_, err := w.n.Put(context.Background(), w.who, &pb.PutRequest{Key: []byte(key), Value: []byte("1"), Lease: lease})
 	must(w.t, err)
 }
 

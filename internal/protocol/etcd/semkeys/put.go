@@ -8,7 +8,7 @@ import (
 )
 
 // Put changes the settings of a semaphore, or enqueues or changes a task.
-func (n *Namespace) Put(who Caller, r *pb.PutRequest) (*pb.PutResponse, error) {
+func (n *Namespace) Put(_ context.Context, who Caller, r *pb.PutRequest) (*pb.PutResponse, error) {
 	if err := n.CheckPut(who, r); err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package semkeys
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -28,7 +29,7 @@ func TestDiskShort(t *testing.T) {
 		}
 	}
 	for key, value := range map[string]string{"/semaphore/b": "", "/semaphore/a/z": "1"} {
-		_, err := w.n.Put(w.who, &pb.PutRequest{Key: []byte(key), Value: []byte(value)})
+		_, err := w.n.Put(context.Background(), w.who, &pb.PutRequest{Key: []byte(key), Value: []byte(value)})
 		refused(t, err, "ResourceExhausted: etcdserver: mvcc: database space exceeded")
 	}
 	w.put("/semaphore/a", `{"active":2}`)

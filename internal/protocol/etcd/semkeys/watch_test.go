@@ -1,6 +1,7 @@
 package semkeys
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"testing"
@@ -172,7 +173,7 @@ func TestEventKinds(t *testing.T) {
 	w.put("/semaphore/s", "")
 	x := w.watchAll("/semaphore/s/")
 	w.leases.set(5, true)
-	_, err := w.n.Put(w.who, &pb.PutRequest{Key: []byte("/semaphore/s/t"), Value: []byte("1"), Lease: 5})
+	_, err := w.n.Put(context.Background(), w.who, &pb.PutRequest{Key: []byte("/semaphore/s/t"), Value: []byte("1"), Lease: 5})
 	must(t, err)
 	w.delete("/semaphore/s/t")
 	events := x.events(3)

@@ -155,7 +155,7 @@ func (x *Txns) try(ctx context.Context, who Caller, r *pb.TxnRequest, ordinary b
 	if err != nil {
 		return nil, err
 	}
-	if err := t.due.Await(); err != nil {
+	if err := t.due.Await(ctx); err != nil {
 		return nil, err
 	}
 	if result != nil {
@@ -324,7 +324,7 @@ func (t *txn) commit(entry []byte) error {
 	t.due = t.who.Session.ReserveAll(all.Commands...)
 	var err error
 	if !t.mixed { // otherwise waiting would block other changes; the answer waits instead
-		err = t.due.Await()
+		err = t.due.Await(t.ctx)
 	}
 	switch {
 	case err != nil:

@@ -147,7 +147,7 @@ func (a *api) publish(ctx context.Context, s *broker.Session, m *outgoing) (rout
 		Targets: targets, Env: p.env, Persistent: p.peek.Persistent(), Priority: p.peek.Priority, TTL: p.ttl, NotBefore: p.notBefore, Confirm: c, Seq: 1,
 		Told: true,
 	}
-	if err := s.Reserve(out).Await(); err != nil {
+	if err := s.Reserve(out).Await(context.Background()); err != nil {
 		return false, err
 	}
 	s.Publish(out)

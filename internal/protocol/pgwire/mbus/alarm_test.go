@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"fiveways.dev/fiveways/internal/broker/enginetest"
+	"fiveways.dev/fiveways/internal/core/catalog"
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
@@ -60,5 +61,34 @@ func TestCommitDuringAlarm(t *testing.T) {
 		a.open = false
 		b.consumes("q")
 		b.consumes("r", `"n"=>"3"`)
+	})
+}
+
+// TestCommitOverTheRate: a transaction whose posts are over the rate limit waits at its commit until
+// the statement is canceled.
+func TestCommitOverTheRate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		engine := openBroker(t, vfs.NewMem())
+		defer enginetest.Close(t, engine)
+		a := newCaller(t, engine, "guest")
+		a.call("create_queue", "q", 1)
+		if err := engine.SetUserLimit("guest", catalog.LimitPublishRate, 0); err != nil {
+			t.Fatal(err)
+		}
+		a.begin()
+		a.call("post", "q", "n=>1")
+		ctx, cancel := context.WithCancel(context.Background())
+		ended := make(chan error, 1)
+		go func() { ended <- a.s.Commit(ctx) }()
+		synctest.Wait()
+		cancel()
+		if err := <-ended; !errors.Is(err, context.Canceled) {
+			t.Errorf("canceled commit: %v", err)
+		}
+		a.open = false
+		if err := engine.SetUserLimit("guest", catalog.LimitPublishRate, -1); err != nil {
+			t.Fatal(err)
+		}
+		a.consumes("q")
 	})
 }

@@ -2,6 +2,7 @@ package mbus
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -127,7 +128,7 @@ func (s *Session) again(name, what string) error {
 		return pgerror.New(pgerror.FeatureNotSupported, "%s was dropped in this transaction", what).
 			WithHint("Commit before it is made again.")
 	}
-	return s.commit()
+	return s.commit(context.Background())
 }
 
 func (s *Session) hidden(name string) bool { return len(s.defs.hidden) > 0 && s.defs.hidden[name] }

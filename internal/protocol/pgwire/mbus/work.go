@@ -2,6 +2,7 @@ package mbus
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"fiveways.dev/fiveways/internal/broker"
@@ -97,8 +98,8 @@ func (j *journal) add(e entry) {
 // Begin starts a transaction.
 func (s *Session) Begin(readOnly bool) { s.work.readOnly = readOnly }
 
-// Commit makes the transaction durable. One that posts waits until no alarm blocks publishers, or
-// until ctx is done. If Commit returns an error, none of the transaction's posts, takes and
+// Commit makes the transaction durable. One that posts waits until no alarm blocks publishers and
+// the rate limits allow it, or until ctx is done. If Commit returns an error, none of the transaction's posts, takes and
 // semaphore changes has happened, except that after a failure of the log all of them may have.
 func (s *Session) Commit(ctx context.Context) error {
 	if s.work.posts.Len() > 0 {
@@ -107,18 +108,21 @@ func (s *Session) Commit(ctx context.Context) error {
 			return err
 		}
 	}
-	return s.commit()
+	return s.commit(ctx)
 }
 
 // commit is Commit that does not wait for the end of an alarm.
-func (s *Session) commit() error {
+func (s *Session) commit(ctx context.Context) error {
 	j := &s.work
 	if len(j.entries) == 0 {
 		j.readOnly = false
 		return nil
 	}
-	if err := s.commitWork(); err != nil {
+	if err := s.commitWork(ctx); err != nil {
 		s.Rollback()
+		if errors.Is(err, ctx.Err()) {
+			return err // the session tells why ctx has ended
+		}
 		return s.failed(err)
 	}
 	var steps []*step
@@ -140,7 +144,7 @@ func (s *Session) commit() error {
 }
 
 // commitWork applies everything that is deferred to the commit, atomically.
-func (s *Session) commitWork() error {
+func (s *Session) commitWork(ctx context.Context) error {
 	j := &s.work
 	var tx *broker.Tx
 	if j.posts.Len() > 0 || j.held.Len() > 0 {
@@ -149,6 +153,9 @@ func (s *Session) commitWork() error {
 		}
 		tx = s.own.NewTx()
 		j.fill(tx)
+		if err := tx.AwaitRoom(ctx); err != nil {
+			return err
+		}
 	}
 	switch {
 	case j.tasks > 0 || j.semaphores > 0:

@@ -18,15 +18,16 @@ func Commands() []command.Command {
 		return command.Command{Name: name, Arity: arity, Flags: f, Keys: command.OneKey, Group: command.SemaphoreGroup,
 			Summary: summary, Prepare: prepare}
 	}
-	const read, write, add = command.Readonly, command.Write, command.Write | command.DenyOOM
+	// None has DenyOOM: the engine itself rejects new tasks, and accepts changes of those that exist.
+	const read, write = command.Readonly, command.Write
 	return []command.Command{
-		row("sem.create", -2, add|command.Fast, "Create a semaphore if it does not exist", semCreate),
+		row("sem.create", -2, write|command.Fast, "Create a semaphore if it does not exist", semCreate),
 		row("sem.set", -2, write|command.Fast, "Change the settings of a semaphore", semSet),
 		row("sem.del", -2, write, "Delete a semaphore with its tasks", semDel),
 		row("sem.info", 2, read|command.Fast, "Describe a semaphore", semInfo),
 		{Name: "sem.list", Arity: -1, Flags: read, Group: command.SemaphoreGroup, Summary: "List the semaphores", Now: semList},
-		row("sem.enqueue", -4, add, "Put tasks in line, or change their priorities", semEnqueue),
-		row("sem.acquire", -4, add|command.Blocking, "Put a task in line and wait until it runs", semAcquire),
+		row("sem.enqueue", -4, write, "Put tasks in line, or change their priorities", semEnqueue),
+		row("sem.acquire", -4, write|command.Blocking, "Put a task in line and wait until it runs", semAcquire),
 		row("sem.release", -3, write, "Take tasks out, and give their places to the next", semRelease),
 		row("sem.renew", -3, write, "Begin the leases of running tasks anew", semRenew),
 		row("sem.status", -3, read|command.Fast, "Tell the statuses of tasks", semStatus),

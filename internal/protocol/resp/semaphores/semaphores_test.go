@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"fiveways.dev/fiveways/internal/broker"
 	"fiveways.dev/fiveways/internal/protocol"
@@ -54,6 +55,33 @@ func TestSemaphores(t *testing.T) {
 		t.Error(got)
 	}
 	c.Wants("SEM.TASKS low STATUS WAIT STATUS TRY_RELEASE", "[0 []]")
+}
+
+// TestFullDisk: while the disk is short, semaphores and tasks that exist can be changed, and new ones
+// are rejected.
+func TestFullDisk(t *testing.T) {
+	n := start(t)
+	c := n.Dial()
+	c.Play(`
+		SEM.CREATE crowd ACTIVE 1 → 1
+		SEM.ENQUEUE crowd a 1 b 2 → ["WAIT" "ACQUIRED"]
+	`)
+	n.Broker.WatchDisks(func() []string { return []string{"n1"} })
+	for n.Broker.Alarm() == nil {
+		select {
+		case <-time.After(10 * time.Millisecond):
+		case <-t.Context().Done():
+			t.Fatal("no alarm")
+		}
+	}
+	c.Play(`
+		SEM.ENQUEUE crowd a 3 → ["WAIT"]
+		SEM.ACQUIRE crowd b 4 → "ACQUIRED"
+		SEM.RELEASE crowd b → 1
+		SEM.CREATE crowd → 0
+		SEM.ENQUEUE crowd c 1 → -MISCONF Errors writing to the AOF file: No space left on device
+		SEM.CREATE other → -MISCONF Errors writing to the AOF file: No space left on device
+	`)
 }
 
 func TestSemaphoreErrors(t *testing.T) {
