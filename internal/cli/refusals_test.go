@@ -17,6 +17,8 @@ func TestRefusals(t *testing.T) {
 fiveways queue add orders
 fiveways exchange add events topic
 fiveways binding add events orders
+fiveways queue add full --argument x-max-length=0 --argument x-overflow=reject-publish
+fiveways binding add events full --routing-key full
 fiveways message publish orders first
 fiveways user add alice --password-stdin < secret
 fiveways backup there.tar`); err != nil {
@@ -45,6 +47,9 @@ fiveways backup there.tar`); err != nil {
 		{"message list none", exitcode.Failure, "queue 'none' in vhost '/'"},
 		{"message get none", exitcode.Failure, "no queue 'none'"},
 		{"message publish none x", exitcode.Failure, "no queue 'none'"},
+		{"message publish full x", exitcode.Failure, "queue 'full' in vhost '/' is full and rejects the message"},
+		{"message publish --exchange events --routing-key full x", exitcode.Failure, "to exchange 'events'; or a queue is full and rejects it"},
+		{"message publish --exchange events --routing-key other x", exitcode.Failure, "the message is unroutable: no queue is bound with routing key 'other' to exchange 'events'"},
 		{"message publish --exchange none --routing-key k x", exitcode.Failure, "no exchange 'none' in vhost '/'"},
 		{"message move orders none", exitcode.Failure, "queue 'none'"},
 		{"message delete orders 9-9 --yes", exitcode.Failure, "no such message"},

@@ -47,13 +47,16 @@ func messagePublish() *cobra.Command {
 		if err := op.Do(cmd.Context(), http.MethodPost, brokerapi.Path("exchanges", vhost, name, "publish"), in, &out); err != nil {
 			return err
 		}
-		if !out.Routed && exchange == "" {
-			err = op.Do(cmd.Context(), http.MethodGet, brokerapi.Path("queues", vhost, key), nil, nil)
+		if out.Routed {
+			return nil
 		}
-		if !out.Routed && err == nil {
-			return fmt.Errorf("the message is unroutable: no queue is bound with routing key '%s' to exchange '%s'", key, exchange)
+		if exchange != "" {
+			return fmt.Errorf("the message is unroutable: no queue is bound with routing key '%s' to exchange '%s'; or a queue is full and rejects it", key, exchange)
 		}
-		return err
+		if err := op.Do(cmd.Context(), http.MethodGet, brokerapi.Path("queues", vhost, key), nil, nil); err != nil {
+			return err
+		}
+		return fmt.Errorf("queue '%s' in vhost '%s' is full and rejects the message", key, vhost)
 	}), &vhost)
 	cmd.Flags().StringVar(&exchange, "exchange", "", "publish to this exchange")
 	cmd.Flags().StringVar(&key, "routing-key", "", "routing key, with --exchange")
