@@ -15,7 +15,7 @@ func TestHealth(t *testing.T) {
 		switch {
 		case r.URL.Path == "/api/health/checks/local-alarms" && alarm:
 			w.WriteHeader(http.StatusServiceUnavailable)
-			w.Write([]byte(`{"status":"failed","reason":"alarms","alarms":[{"node":"n1","resource":"disk"}]}`)) //nolint:errcheck // the test would fail
+			w.Write([]byte(`{"status":"failed","reason":"alarms","alarms":[{"node":"n1","resource":"disk"},{"node":"n2","resource":"disk"}]}`)) //nolint:errcheck // the test would fail
 		case strings.HasPrefix(r.URL.Path, "/api/health/checks/"):
 			w.Write([]byte(`{"status":"ok"}`)) //nolint:errcheck // the test would fail
 		default:
@@ -27,7 +27,7 @@ func TestHealth(t *testing.T) {
 		t.Errorf("exit code %d, %q, %q", code, out, errs)
 	}
 	alarm = true
-	if _, errs, code := command(t, "health", "--url", api.URL); code != exitcode.Failure || !strings.Contains(errs, "local-alarms: alarms; n1 is low on disk") {
+	if _, errs, code := command(t, "health", "--url", api.URL); code != exitcode.Failure || !strings.Contains(errs, "local-alarms: alarms; n1 is low on disk; n2 is low on disk") {
 		t.Errorf("with an alarm: exit code %d, %q", code, errs)
 	}
 	// The command does not open the folder of a stopped broker.

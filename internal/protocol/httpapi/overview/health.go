@@ -58,7 +58,15 @@ func (p *api) alarms(reason string) func(*http.Request) (well, trouble object, e
 		if a == nil {
 			return nil, nil, nil
 		}
-		return nil, object{"reason": reason, "alarms": []object{{"node": p.o.Name, "resource": resources[a.Reason]}}}, nil
+		nodes := []string{p.o.Name}
+		if a.Reason == broker.LowOnDisk && len(a.Nodes) > 0 {
+			nodes = a.Nodes
+		}
+		alarms := make([]object, len(nodes))
+		for i, name := range nodes {
+			alarms[i] = object{"node": name, "resource": resources[a.Reason]}
+		}
+		return nil, object{"reason": reason, "alarms": alarms}, nil
 	}
 }
 

@@ -453,6 +453,22 @@ func TestAlarm(t *testing.T) {
 	})
 }
 
+// An alarm for the disks of other nodes names those nodes.
+func TestAlarmForOtherNodes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := enginetest.Open(t, vfs.NewMem(), nil)
+		n := &node{t: t, b: b, a: rest.New(b, rest.Options{Log: slog.New(slog.DiscardHandler)})}
+		Register(n.a, rest.Node{Name: "n1", Monitor: monitor.New(b, monitor.Options{})}, func() []dynamic.Status { return nil })
+		b.WatchDisks(func() []string { return []string{"n2", "n3"} })
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		for _, check := range []string{"alarms", "local-alarms"} {
+			n.wants("GET", "/api/health/checks/"+check, "", 503, `"alarms":[{"node":"n2","resource":"disk"},{"node":"n3","resource":"disk"}]`)
+		}
+		enginetest.Close(t, b)
+	})
+}
+
 func TestSuites(t *testing.T) {
 	for name, want := range map[string][]string{
 		"TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256": {"ecdhe_rsa", "aes_128_gcm", "sha256"},
