@@ -37,6 +37,9 @@ func (sh *Shard) publish(o *Op) (ok bool) {
 	if once != nil && ok && sh.remember(once, o) {
 		logged = true
 	}
+	if o.direct && ok {
+		o.Queue.counts.Direct++
+	}
 	if l, isForwarded := o.Extra.(forwarded); isForwarded {
 		l.arrived(sh, ok)
 	}

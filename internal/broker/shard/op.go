@@ -32,6 +32,7 @@ type Op struct {
 	Kind       OpKind
 	persistent bool
 	must       bool // opPublish in a transaction: its queues must exist
+	direct     bool // opPublish: Publish.Direct
 	priority   uint8
 	flags      queue.Flags  // of opPublish: Redelivered, for a message that may have been delivered before a crash
 	N          uint32       // of the settling kinds: contiguous handles; of opGrant

@@ -29,6 +29,9 @@ type Publish struct {
 	// Reserved exempts it from rate limits: Reserve has counted it, or it is only moved.
 	// Session.Publish resets it.
 	Reserved bool
+	// Direct makes the message count as published directly to its queue (Counts.Direct), because no
+	// exchange has routed and counted it.
+	Direct bool
 	// MustArrive makes its transaction fail with ErrRejected if one of its queues has been deleted
 	// since the Targets were determined. It has no effect outside of transactions.
 	MustArrive bool
@@ -48,7 +51,7 @@ func (p *Publish) Op() Op {
 		p.Deadline = 1 // before 1970
 	}
 	o := Op{
-		Kind: opPublish, persistent: p.Persistent, must: p.MustArrive, priority: p.Priority, Env: p.Env,
+		Kind: opPublish, persistent: p.Persistent, must: p.MustArrive, direct: p.Direct, priority: p.Priority, Env: p.Env,
 		ttl: p.TTL, due: p.NotBefore, deadline: p.Deadline, order: p.Order, Confirm: p.Confirm, Seq: p.Seq,
 	}
 	if p.CopyOf != nil {

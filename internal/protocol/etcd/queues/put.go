@@ -140,7 +140,7 @@ func newPublish(targets shard.Targets, path *qkey.Path, value []byte, room func(
 	props := appendProperties(space[:0], path, q.Policy())
 	dst := room(message.EnvelopeSize(0, len(q.Name), len(props), len(value)))
 	env := append(message.AppendEnvelopeHeader(dst, "", q.Name, props), value...)
-	return shard.Publish{Targets: targets, Env: env, Persistent: true, TTL: -1}
+	return shard.Publish{Targets: targets, Env: env, Persistent: true, TTL: -1, Direct: true}
 }
 
 // alone allocates memory for a single message.

@@ -9,6 +9,7 @@ import (
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"google.golang.org/grpc/codes"
 
+	"fiveways.dev/fiveways/internal/broker/inspect"
 	"fiveways.dev/fiveways/internal/core/catalog"
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
@@ -41,6 +42,28 @@ func TestAnswersAreDurable(t *testing.T) {
 	}
 	again := newWorldOn(t, fs.CrashClone(rand.New(rand.NewPCG(1, 1))), nil)
 	same(t, again.all("/q/a/"), "/q/a/"+i(1)+"/1=v", "/q/a/"+i(4)+"/4=v", "/q/a/"+i(5)+"/5=v", "/q/a/"+i(6)+"/6=v")
+}
+
+// Every message that is put counts as published directly to its queue.
+func TestPutsAreCounted(t *testing.T) {
+	w := newWorld(t, nil)
+	w.put("/q/a/p/1", "v")
+	batcher, done := w.batcher(w.who), make(answered, 1)
+	if !batcher.StartPut([]byte("/q/a/p/2"), []byte("v"), done) {
+		t.Fatal("the batcher takes no put")
+	}
+	batcher.Flush()
+	must(t, <-done)
+	_, err := w.txn(&pb.TxnRequest{Success: []*pb.RequestOp{putOp("/q/a/p/3")}})
+	must(t, err)
+	var s inspect.Sample
+	must(t, inspect.NewSampler(w.b).Sample(&s))
+	for _, q := range s.Queues {
+		if q.Name == "a" && q.Counts.Direct == 3 {
+			return
+		}
+	}
+	t.Errorf("%+v", s.Queues)
 }
 
 // With the guarantee None a put is answered when the engine has the message, which is then visible
