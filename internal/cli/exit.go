@@ -27,7 +27,7 @@ import (
 
 const exitHelp = `Exit codes:
   0  success
-  1  failure
+  1  failure, also if a file that a setting names cannot be opened
   2  wrong command line or configuration
   3  a listen address or the data folder is in use
   4  the data folder is damaged`
