@@ -62,7 +62,7 @@ func (at Context) Use() { at.q.used(at.sh.now) }
 
 // Counts returns the counters of the queue's messages, for reading only.
 func (at Context) Counts() *queue.Counts {
-	at.q.freeProbe()
+	at.q.probe.Free(at.q.state)
 	return &at.q.counts
 }
 

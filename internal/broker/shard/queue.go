@@ -69,7 +69,7 @@ type Queue struct {
 	memory *dedup.Memory // keys that are not in the log; nil: none
 
 	counts  queue.Counts
-	probe   timed
+	probe   queue.Probe
 	active  int64  // unix ms of the last use, or of when it was declared or read from the log
 	changes uint64 // how often it was marked; together with HandedOut, the version of its content
 }
