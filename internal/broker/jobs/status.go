@@ -147,7 +147,7 @@ func (c *Clear) Run(at shard.Context) error {
 	c.Cleared = q.Context.Clear()
 	var rest []queue.Handle
 	q.Deliveries().Each(0, func(it *queue.Item, status queue.Status) bool {
-		if l := q.ledger.Leased(it.Handle); status == queue.Scheduled || status == queue.Blocked || l != nil && !l.Ended {
+		if l := q.ledger.Leased(it.Handle); status != queue.Unacked || l != nil && !l.Ended { // ready: it waited for one that is gone now
 			rest = append(rest, it.Handle)
 			if it.Due != shard.HeldBack {
 				c.Cleared++

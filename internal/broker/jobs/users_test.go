@@ -327,3 +327,28 @@ func TestNoJobs(t *testing.T) {
 		t.Errorf("token %v became %v", want, got)
 	}
 }
+
+// Clear also removes jobs that became ready because it removed those that they waited for.
+func TestClearRemovesWhatItUnblocks(t *testing.T) {
+	c, _ := steppedJobs(t, func(s *catalog.QueueSpec) { s.Policy.ConsumeAfter = true })
+	for _, leased := range []int{0, 1} {
+		ids := []string{"a", "b", "c", "d", "e"}
+		for i, id := range ids {
+			c.mustEnqueue(id, "", func(e *Enqueue) {
+				if i > 0 {
+					e.Headers = message.Table{{Name: "consume_after", Value: ids[i-1]}}
+				}
+			})
+		}
+		if leased > 0 {
+			c.takeOne(0)
+		}
+		cleared := &Clear{OnQueue: enginetest.On("q")}
+		c.MustDo(cleared)
+		counts := &Counts{OnQueue: enginetest.On("q")}
+		c.MustDo(counts)
+		if left := counts.Queued + counts.Locked + counts.Backoff; cleared.Cleared != len(ids) || left != 0 {
+			t.Errorf("%d leased: %d cleared, %d left", leased, cleared.Cleared, left)
+		}
+	}
+}
