@@ -134,17 +134,13 @@ func (x *watcher) wants(e *Event) bool {
 	if e.Event == 0 && !x.o.All || x.target.task == "" && x.o.Task != "" && e.Task.ID != x.o.Task {
 		return false
 	}
-	if x.target.key != "" {
-		return true
-	}
-	return strings.HasPrefix(e.Key, x.o.Key) && x.s.May(toRead, "semaphore", e.Key) == nil
+	return strings.HasPrefix(e.Key, x.o.Key) && (x.s == nil || x.s.May(toRead, "semaphore", e.Key) == nil)
 }
 
 // Watch calls fn with all later events in log order, once they are durable, until stop is called.
 // After that no call of fn begins, but one may still run. fn must not block, must not call the
-// manager or the broker, and must not keep the events. A watcher of several semaphores gets the
-// events of those that the user may read at that time. Errors: failure.ErrAccessRefused,
-// ErrInvalid.
+// manager or the broker, and must not keep the events. A watcher gets the events of semaphores that
+// the user may read at that time. Errors: failure.ErrAccessRefused, ErrInvalid.
 func (m *Manager) Watch(s *broker.Session, o WatchOptions, fn func([]Event)) (stop func(), err error) {
 	at := target{vhost: s.VHostID()}
 	if o.Key != "" && !o.Prefix {
@@ -198,7 +194,7 @@ func (m *Manager) Await(ctx context.Context, s *broker.Session, key, task string
 	}
 	a := awaiting{outcome: make(chan outcome, 1)}
 	o := WatchOptions{Key: key, Task: task, All: true}
-	stop := m.watchers.add(&watcher{s: s, o: o, target: target{s.VHostID(), key, task}, fn: a.see, orphan: a.orphan})
+	stop := m.watchers.add(&watcher{o: o, target: target{s.VHostID(), key, task}, fn: a.see, orphan: a.orphan})
 	defer stop()
 	c := Status{Of: Of{Key: key}, Tasks: []string{task}}
 	if err := m.look(s, []Change{&c}); err != nil {

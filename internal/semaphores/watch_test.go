@@ -91,6 +91,46 @@ func TestWatchers(t *testing.T) {
 	n.close()
 }
 
+// A watcher hears of a semaphore only while its user may read it, and one who waits for a task needs
+// no more than write.
+func TestWatchersObeyChangedPermissions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := open(t, vfs.NewMem())
+		n.create("k", 1, 0)
+		n.enqueue("k", "a 1")
+		s := n.user("ann", "", "k", "k")
+		listen := func(o WatchOptions) *heard {
+			h := &heard{}
+			_, err := n.m.Watch(s, o, h.hear)
+			n.must(err)
+			return h
+		}
+		exact, task, prefix := listen(WatchOptions{Key: "k"}), listen(WatchOptions{Key: "k", Task: "b"}), listen(WatchOptions{Key: "k", Prefix: true})
+		may := func(read string) {
+			_, err := n.b.SetPermission(catalog.Permission{User: "ann", VHost: "/", Configure: "", Write: "k", Read: read})
+			n.must(err)
+		}
+		acquired := make(chan error, 1)
+		may("")
+		go func() {
+			_, err := n.m.Acquire(t.Context(), s, "k", Entry{Task: "b"})
+			acquired <- err
+		}()
+		synctest.Wait()
+		n.release("k", "a")
+		n.must(<-acquired)
+		synctest.Wait()
+		may("k")
+		n.enqueue("k", "c 1")
+		n.release("k", "b")
+		synctest.Wait()
+		n.same("exact", exact.events, []string{"k c Acquired 3"})
+		n.same("task", len(task.events), 0)
+		n.same("prefix", prefix.events, exact.events)
+		n.close()
+	})
+}
+
 // A watcher gets the state of a task before and after the event.
 func TestEventsTell(t *testing.T) {
 	n := open(t, vfs.NewMem())

@@ -66,13 +66,13 @@ func TestSemaphoreWatch(t *testing.T) {
 	modern.Wants("PING", "+PONG")
 }
 
-// TestSemaphoreWatchRights checks that a pattern reports only the keys that the user may read at
-// that time.
+// TestSemaphoreWatchRights checks that a watch reports only the keys that the user may read at that
+// time.
 func TestSemaphoreWatchRights(t *testing.T) {
 	n := startNode(t, Options{})
 	n.cheapUser("me")
 	n.permit("me", "z", "^mine")
-	guest, me := n.Dial(), n.Dial()
+	guest, listener, me := n.Dial(), n.Dial(), n.Dial()
 	guest.Wants("SEM.CREATE mine", "1")
 	guest.Wants("SEM.CREATE secret", "1")
 	me.Wants("AUTH me secret", "+OK")
@@ -82,6 +82,17 @@ func TestSemaphoreWatchRights(t *testing.T) {
 	guest.Wants("SEM.ENQUEUE secret a 1", `["ACQUIRED"]`)
 	guest.Wants("SEM.ENQUEUE mine b 1", `["ACQUIRED"]`)
 	if got := me.Reply(); !strings.Contains(got, `"mine"`) {
+		t.Error(got)
+	}
+	me.Wants("SEM.UNWATCH", `["sem.unwatch" "*" nil 0]`)
+	me.Wants("SEM.WATCH mine", `["sem.watch" "mine" nil 1]`)
+	listener.Wants("SEM.WATCH mine", `["sem.watch" "mine" nil 1]`)
+	n.permit("me", "z", "z")
+	guest.Wants("SEM.ENQUEUE mine c 1", `["ACQUIRED"]`)
+	listener.Reply() // it is told at the same time
+	n.permit("me", "z", "^mine")
+	guest.Wants("SEM.ENQUEUE mine d 1", `["ACQUIRED"]`)
+	if got := me.Reply(); !strings.Contains(got, `"task" "d"`) {
 		t.Error(got)
 	}
 	me.Wants("RESET", "+RESET")
