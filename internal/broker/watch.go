@@ -7,14 +7,13 @@ import (
 	"fiveways.dev/fiveways/internal/core/failure"
 )
 
-// Look reads the version of a queue, which need not exist.
+// Look reads the version of a queue, which need not exist, or of a stream.
 type Look struct {
 	OnQueue
 	Version shard.QueueVersion
 }
 
-// Find creates a missing queue if the session may, because only a queue can tell whether anything
-// has happened to it, even if that was undone.
+// Find creates a missing queue if the session may: only a queue can tell what has been undone.
 func (l *Look) Find(f Finder) (*shard.Queue, error) {
 	l.Version = shard.QueueVersion{}
 	q, err := f.s.readable(l.Queue)
@@ -41,7 +40,7 @@ type Unchanged struct {
 
 func (u *Unchanged) Find(f Finder) (*shard.Queue, error) {
 	q, err := f.s.readable(u.Queue)
-	u.Changed = err != nil && u.Since != (shard.QueueVersion{}) // it was deleted
+	u.Changed = err != nil && (u.Since != (shard.QueueVersion{}) || !errors.Is(err, failure.ErrQueueNotFound))
 	return q, err
 }
 
@@ -52,10 +51,11 @@ func (u *Unchanged) Run(at shard.Context) error {
 	return nil
 }
 
-func (u *Unchanged) unmet() bool { return u.Changed }
+func (*Look) OfStreams()      {}
+func (*Unchanged) OfStreams() {}
 
 // unmet reports whether c is an unmet condition: no command after it may be executed.
 func unmet(c Command) bool {
-	u, ok := c.(interface{ unmet() bool })
-	return ok && u.unmet()
+	u, ok := c.(*Unchanged)
+	return ok && u.Changed
 }

@@ -51,10 +51,30 @@ func TestUnchanged(t *testing.T) {
 		{"filled and cleared", "cleared", func() {
 			other.do(&pushing{OnQueue: on("cleared"), Bodies: values("x"), Create: true}, &Clear{OnQueue: on("cleared")})
 		}, false},
+		{"became a stream", "stream", func() { other.do(newAdd("stream", 1, "x")) }, false},
+		{"a stream, nothing happened", "stream", func() {}, true},
+		{"entry", "stream", func() { other.do(newAdd("stream", 2, "x")) }, false},
+		{"stream cleared", "stream", func() { other.do(&Clear{OnQueue: on("stream")}) }, false},
 		{"deleted", "q", func() { other.DeleteQueue("q", false, false) }, false},
 	} {
 		if got := try(tc.queue, tc.change); got != tc.done {
 			t.Errorf("%s: done is %v", tc.name, got)
 		}
+	}
+}
+
+// TestUnchangedRefused: of a queue that was missing, and that the session may not see later,
+// nothing is known.
+func TestUnchangedRefused(t *testing.T) {
+	b := openBroker(t, vfs.NewMem(), nil)
+	defer mustClose(t, b)
+	c, owner := newClient(t, b), newClient(t, b)
+	same := func() *Unchanged { return &Unchanged{OnQueue: on("mine")} }
+	before, after := same(), same()
+	must(t, c.DoAll(before))
+	owner.queue("mine", func(s *QueueSpec) { s.Exclusive = true })
+	must(t, c.DoAll(after))
+	if before.Changed || !after.Changed {
+		t.Errorf("changed before it was declared: %v, afterwards: %v", before.Changed, after.Changed)
 	}
 }

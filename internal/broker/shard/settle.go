@@ -102,10 +102,6 @@ func (sh *Shard) release(o *Op) {
 // clear removes the ready messages and returns their number.
 func (sh *Shard) clear(q *Queue) (messages int) {
 	messages = q.state.Ready()
-	type run struct {
-		h queue.Handle
-		n int
-	}
 	var gone []run
 	sh.facts.Purge(q.content, func(h queue.Handle, n int) {
 		if q.after != nil || q.feature.Load() != nil {
@@ -114,9 +110,9 @@ func (sh *Shard) clear(q *Queue) (messages int) {
 	})
 	for _, r := range gone {
 		if q.after != nil {
-			sh.freed(q, r.h, r.n, r.n)
+			sh.freed(q, r.from, r.n, r.n)
 		}
-		sh.settled(q, r.h, r.n)
+		sh.settled(q, r.from, r.n)
 	}
 	sh.mark(q)
 	return messages

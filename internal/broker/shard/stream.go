@@ -42,7 +42,7 @@ func (at Context) EndStream() { at.sh.endStream(at.q) }
 // WakeReaders wakes the readers that wait at a stream, although no entry has arrived.
 func (at Context) WakeReaders() {
 	at.q.wakeAll = true
-	at.Changed()
+	at.sh.visit(at.q)
 }
 
 func (q *Queue) isEmpty() bool {
@@ -68,7 +68,8 @@ func (sh *Shard) endStream(q *Queue) {
 	if ok {
 		sh.loansEnded(q, first, int(last-first)+1)
 	}
-	Context{sh, q}.WakeReaders()
+	q.wakeAll = true
+	sh.mark(q)
 }
 
 // Reader is the position of a consumer in a declared stream. It removes nothing: each reader gets

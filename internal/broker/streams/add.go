@@ -143,7 +143,9 @@ func (d *Delete) Run(at shard.Context) error {
 			d.Deleted++
 		}
 	}
-	at.Changed()
+	if d.Deleted > 0 {
+		at.Changed()
+	}
 	return nil
 }
 

@@ -54,6 +54,7 @@ func (o *OnStream) makeStream(at shard.Context) (*stream.Stream, error) {
 	if err := at.MakeStream(); err != nil {
 		return nil, err
 	}
+	at.Changed()
 	o.Missing = false
 	return at.Content().Stream, nil
 }

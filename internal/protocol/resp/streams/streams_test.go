@@ -112,3 +112,48 @@ func TestForeignEntries(t *testing.T) {
 type confirmed chan bool
 
 func (c confirmed) Confirmed(_, _ uint64, ok bool) { c <- ok }
+
+// TestWatch checks that EXEC notices when the entries of a watched stream change, and that, as in
+// Redis, what groups read and acknowledge is no change.
+func TestWatch(t *testing.T) {
+	n := start(t)
+	c, other := n.Dial(), n.Dial()
+	for _, tc := range []struct {
+		queue, then string
+		done        bool
+	}{
+		{"s", "XADD s 1-1 f v", false}, // it was missing
+		{"s", "XLEN s", true},
+		{"s", "XADD s 2-1 f v", false},
+		{"s", "XADD s 1-1 f v", true},
+		{"s", "XADD s MAXLEN 2 3-1 f v", false},
+		{"s", "XDEL s 9-9", true},
+		{"s", "XDEL s 2-1", false},
+		{"s", "XGROUP CREATE s g 0", true},
+		{"s", "XREADGROUP GROUP g c STREAMS s >", true},
+		{"s", "XACK s g 3-1", true},
+		{"s", "XGROUP DESTROY s g", true},
+		{"s", "XTRIM s MAXLEN 5", true},
+		{"s", "XTRIM s MAXLEN 0", false},
+		{"s", "DEL s", false},
+		{"none", "XADD none NOMKSTREAM * f v", true},
+		{"made", "XGROUP CREATE made g $ MKSTREAM", false},
+		{"list", "LPUSH list x", false},
+		{"list", "RPOP list", false},
+		{"list", "XGROUP CREATE list g $ MKSTREAM", false},
+	} {
+		c.Wants("WATCH "+tc.queue, "+OK")
+		if got := other.Do(strings.Fields(tc.then)...); strings.HasPrefix(got, "-") && !tc.done {
+			t.Fatalf("%s: %s", tc.then, got)
+		}
+		c.Wants("MULTI", "+OK")
+		c.Wants("ECHO x", "+QUEUED")
+		want := "nilarray"
+		if tc.done {
+			want = `["x"]`
+		}
+		if got := c.Do("EXEC"); got != want {
+			t.Errorf("%s: EXEC has %s", tc.then, got)
+		}
+	}
+}
