@@ -2,7 +2,10 @@ package broker
 
 import (
 	"testing"
+	"testing/synctest"
+	"time"
 
+	"fiveways.dev/fiveways/internal/broker/shard"
 	"fiveways.dev/fiveways/internal/storage/vfs"
 )
 
@@ -76,5 +79,45 @@ func TestUnchangedRefused(t *testing.T) {
 	must(t, c.DoAll(after))
 	if before.Changed || !after.Changed {
 		t.Errorf("changed before it was declared: %v, afterwards: %v", before.Changed, after.Changed)
+	}
+}
+
+// TestUnchangedExpiry: a message that expires by itself is a change, too.
+func TestUnchangedExpiry(t *testing.T) {
+	for _, tc := range []struct {
+		name    string
+		queue   func(*QueueSpec)
+		publish func(*shard.Publish)
+	}{
+		{"of the message", nil, ttl(time.Second)},
+		{"of the queue", func(s *QueueSpec) { s.Policy.MessageTTL = 1000 }, nil},
+		{"while scheduled", nil, func(p *shard.Publish) {
+			p.Deadline, p.NotBefore = time.Now().Add(time.Second).UnixMilli(), time.Now().Add(time.Hour).UnixMilli()
+		}},
+		{"with a dead letter", func(s *QueueSpec) { s.Policy.DeadLetter, s.Policy.DeadLetterKey = true, "dead" }, ttl(time.Second)},
+		{"of a stream's entry", func(s *QueueSpec) { s.Policy.Stream, s.Policy.MaxAge = true, 1000 }, nil},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				_, c := inBubble(t)
+				c.queue("q", tc.queue)
+				c.queue("dead", nil)
+				c.put("", "q", "x", tc.publish)
+				look := &Look{OnQueue: on("q")}
+				must(t, c.Do(look))
+				for _, s := range []struct {
+					wait    time.Duration
+					changed bool
+				}{{500 * time.Millisecond, false}, {time.Second, true}} {
+					time.Sleep(s.wait)
+					synctest.Wait()
+					same := &Unchanged{OnQueue: on("q"), Since: look.Version}
+					must(t, c.DoAll(same))
+					if same.Changed != s.changed {
+						t.Errorf("after another %v: %v", s.wait, same.Changed)
+					}
+				}
+			})
+		})
 	}
 }

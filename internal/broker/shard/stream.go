@@ -113,6 +113,7 @@ func (sh *Shard) retain(q *Queue) {
 	s, p := q.content.Stream, q.Policy()
 	if before := s.Excess(q.state, p.MaxLengthBytes, p.MaxAge, sh.now); before > 0 {
 		first, _, _ := s.Handles()
+		q.changes++
 		sh.facts.TrimStream(q.content, before)
 		sh.loansEnded(q, first, int(before-first))
 	}

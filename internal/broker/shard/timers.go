@@ -113,6 +113,7 @@ func (sh *Shard) fireTimers() {
 func (sh *Shard) expire(q *Queue) {
 	for sh.deadBytes < MaxDeadBytes && !sh.set.Resting.Load() {
 		sh.expired = q.state.LendExpired(sh.now, expireStep, sh.expired[:0])
+		q.changes += uint64(len(sh.expired))
 		for _, h := range sh.expired {
 			sh.deadLetter(q, h, deadletter.Expired)
 			sh.doLocal()
