@@ -268,6 +268,16 @@ func (c *Client) ChannelClosed(n *ChannelCounts) {
 	cs.gone[vhost] = sum
 }
 
+// Gone returns the counts of all closed channels.
+func (cs *Clients) Gone() (sum ChannelCounts) {
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
+	for _, c := range cs.gone {
+		sum.Add(&c)
+	}
+	return sum
+}
+
 // Observe returns the figures that a monitor samples.
 func (cs *Clients) Observe() (e monitor.Edge) {
 	if cs == nil {

@@ -56,16 +56,28 @@ var channelCounters = []channelCounter{
 // open holds the current connections and their channels.
 type open struct {
 	clients  []*protocol.Client
-	channels [][]protocol.Channel // of each client
+	channels [][]protocol.Channel  // of each client
+	gone     monitor.ChannelCounts // of closed channels
 }
 
+// open reads the connections, again if a channel has closed meanwhile: its counts could be missing,
+// or be there twice.
 func (s *source) open() (o open) {
-	for _, c := range s.o.Node.Clients.All() {
-		if c.Login() == nil {
-			continue
+	const tries = 5 // on a busy broker channels may close all the time
+	clients := s.o.Node.Clients
+	for range tries {
+		closed := clients.Churn().ChannelsClosed
+		o = open{gone: clients.Gone()}
+		for _, c := range clients.All() {
+			if c.Login() == nil {
+				continue
+			}
+			o.clients = append(o.clients, c)
+			o.channels = append(o.channels, c.Channels())
 		}
-		o.clients = append(o.clients, c)
-		o.channels = append(o.channels, c.Channels())
+		if clients.Churn().ChannelsClosed == closed {
+			break
+		}
 	}
 	return o
 }

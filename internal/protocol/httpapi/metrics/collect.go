@@ -21,7 +21,7 @@ func (s *source) aggregated(out *sink) {
 	o := s.open()
 	sum, n, publishers := o.sum()
 	s.o.Node.Monitor.Read(func(sm *inspect.Sample, e *monitor.Edge, p *monitor.Process) {
-		all := e.Gone()
+		all := o.gone
 		all.Add(&sum.Counts)
 		r := out.with(theirs)
 		s.node(out, r, e, p)
@@ -49,7 +49,7 @@ func (s *source) perObject(out *sink) {
 	o := s.open()
 	sum, n, publishers := o.sum()
 	s.o.Node.Monitor.Read(func(sm *inspect.Sample, e *monitor.Edge, p *monitor.Process) {
-		all := e.Gone()
+		all := o.gone
 		all.Add(&sum.Counts)
 		r := out.with(theirs)
 		s.node(out, r, e, p)

@@ -51,6 +51,7 @@ type node struct {
 	s *broker.Session // has all permissions
 	m *monitor.Monitor
 	l *protocol.Logins
+	c *protocol.Client // with a channel
 }
 
 // openNode returns a node with this many queues of one message each, and one of everything else
@@ -82,9 +83,10 @@ func openOn(t testing.TB, fs vfs.FS, queues int, more ...func(*broker.Options)) 
 	clients := protocol.NewClients()
 	client, other := net.Pipe()
 	t.Cleanup(func() { client.Close(); other.Close() })
-	clients.Enter(client, 1, "amqp", part{}).LogIn(protocol.Login{User: "guest", VHost: "/"})
+	c := clients.Enter(client, 1, "amqp", part{})
+	c.LogIn(protocol.Login{User: "guest", VHost: "/"})
 	a := rest.New(b, rest.Options{Log: resttest.Quiet})
-	n := &node{a, b, s, monitor.New(b, monitor.Options{Edge: clients.Observe}), a.Logins}
+	n := &node{a, b, s, monitor.New(b, monitor.Options{Edge: clients.Observe}), a.Logins, c}
 	n.m.Sample()
 	Register(a, rest.Anyone, Options{
 		Node: rest.Node{
@@ -238,6 +240,19 @@ func TestValues(t *testing.T) {
 	} {
 		if text := scrape(t, h, path); strings.Contains(text, not) {
 			t.Errorf("%s tells of %s", path, not)
+		}
+	}
+}
+
+// TestClosedChannels checks that counters do not fall when a channel closes, even before the next
+// sample.
+func TestClosedChannels(t *testing.T) {
+	h := openNode(t, 0)
+	h.c.ChannelClosed(&part{}.Channels()[0].Counts)
+	h.c.Leave()
+	for _, path := range []string{"/metrics", "/metrics/per-object"} {
+		if text := scrape(t, h, path); !strings.Contains(text, "\nrabbitmq_global_messages_received_total{protocol=\"amqp091\"} 10\n") {
+			t.Errorf("%s: the counts of the closed channel are not there", path)
 		}
 	}
 }
