@@ -91,8 +91,8 @@ func TestWatchers(t *testing.T) {
 	n.close()
 }
 
-// A watcher hears of a semaphore only while its user may read it, and one who waits for a task needs
-// no more than write.
+// A watcher gets the events of a semaphore only while its user may read it. To wait for a task,
+// write is enough.
 func TestWatchersObeyChangedPermissions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := open(t, vfs.NewMem())
