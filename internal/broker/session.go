@@ -75,8 +75,8 @@ type SessionOptions struct {
 	// Instead is the session that the client has so far and closes if it gets this one. It does not
 	// count towards the limits of this one.
 	Instead *Session
-	// Done is closed when the client is gone, which ends waits for rates. So does Gone if it reports
-	// that the client has disconnected. Both may be nil.
+	// Done is closed when the client is gone, which ends waits for rates. Gone reports that the
+	// client has disconnected, and ends them, too. Both may be nil.
 	Done <-chan struct{}
 	Gone func() bool
 }

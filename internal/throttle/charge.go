@@ -51,8 +51,8 @@ func (c *Charge) Take() (waits bool) {
 	return waits
 }
 
-// Await returns when all tickets are due, or when w hurries. Errors: failure.ErrClosed if the client
-// is gone or a limit was closed first, and that of ctx.
+// Await returns when all tickets are due, or when w hurries. Errors: failure.ErrClosed if the
+// client is gone or a limit was closed first, and that of ctx.
 func (c *Charge) Await(ctx context.Context, w Waiter) error {
 	for i := range c.dues {
 		d := &c.dues[i]

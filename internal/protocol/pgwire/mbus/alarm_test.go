@@ -64,8 +64,8 @@ func TestCommitDuringAlarm(t *testing.T) {
 	})
 }
 
-// TestCommitOverTheRate: a transaction whose posts are over the rate limit waits at its commit until
-// the statement is canceled.
+// TestCommitOverTheRate: a transaction whose posts are over the rate limit waits at its commit
+// until the statement is canceled.
 func TestCommitOverTheRate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		engine := openBroker(t, vfs.NewMem())

@@ -99,8 +99,9 @@ func (j *journal) add(e entry) {
 func (s *Session) Begin(readOnly bool) { s.work.readOnly = readOnly }
 
 // Commit makes the transaction durable. One that posts waits until no alarm blocks publishers and
-// the rate limits allow it, or until ctx is done. If Commit returns an error, none of the transaction's posts, takes and
-// semaphore changes has happened, except that after a failure of the log all of them may have.
+// the rate limits allow it, or until ctx is done. If Commit returns an error, none of the
+// transaction's posts, takes and semaphore changes has happened, except that after a failure of the
+// log all of them may have.
 func (s *Session) Commit(ctx context.Context) error {
 	if s.work.posts.Len() > 0 {
 		if err := s.b.AwaitNoAlarm(ctx); err != nil {

@@ -18,7 +18,7 @@ func Commands() []command.Command {
 		return command.Command{Name: name, Arity: arity, Flags: f, Keys: command.OneKey, Group: command.SemaphoreGroup,
 			Summary: summary, Prepare: prepare}
 	}
-	// None has DenyOOM: the engine itself rejects new tasks, and accepts changes of those that exist.
+	// None has DenyOOM: the engine itself rejects new tasks, and takes changes of those that exist.
 	const read, write = command.Readonly, command.Write
 	return []command.Command{
 		row("sem.create", -2, write|command.Fast, "Create a semaphore if it does not exist", semCreate),

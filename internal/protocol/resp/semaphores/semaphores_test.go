@@ -57,8 +57,8 @@ func TestSemaphores(t *testing.T) {
 	c.Wants("SEM.TASKS low STATUS WAIT STATUS TRY_RELEASE", "[0 []]")
 }
 
-// TestFullDisk: while the disk is short, semaphores and tasks that exist can be changed, and new ones
-// are rejected.
+// TestFullDisk: while the disk is short, semaphores and tasks that exist can be changed, and new
+// ones are rejected.
 func TestFullDisk(t *testing.T) {
 	n := start(t)
 	c := n.Dial()
