@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"fiveways.dev/fiveways/internal/broker/backpressure"
+	"fiveways.dev/fiveways/internal/core/failure"
 	"fiveways.dev/fiveways/internal/storage/store"
 )
 
@@ -28,7 +29,8 @@ const (
 // Alarm returns the alarm in force, or nil. Its channel Cleared is closed when the alarm ends.
 func (b *Broker) Alarm() *Alarm { return b.alarm.Load() }
 
-// AwaitNoAlarm returns nil once there is no alarm, or the error of ctx if that is done first.
+// AwaitNoAlarm returns nil once there is no alarm. Errors: that of ctx if it is done first,
+// ErrClosed if the broker is about to close.
 func (b *Broker) AwaitNoAlarm(ctx context.Context) error {
 	for {
 		a := b.Alarm()
@@ -39,6 +41,8 @@ func (b *Broker) AwaitNoAlarm(ctx context.Context) error {
 		case <-a.Cleared:
 		case <-ctx.Done():
 			return ctx.Err()
+		case <-b.hurry:
+			return failure.ErrClosed
 		}
 	}
 }

@@ -27,6 +27,9 @@ func TestKeysOnlyHasLeases(t *testing.T) {
 	} {
 		ops := append(write, &pb.RequestOp{Request: &pb.RequestOp_RequestRange{RequestRange: keys()}})
 		x, err := s.Txn(context.Background(), &pb.TxnRequest{Success: ops})
+		if err != nil {
+			t.Fatal(err)
+		}
 		check(name, x.GetResponses()[len(write)].GetResponseRange(), err)
 	}
 }

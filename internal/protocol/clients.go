@@ -259,23 +259,21 @@ func (c *Client) ChannelClosed(n *ChannelCounts) {
 	if cs == nil {
 		return
 	}
-	cs.channelsClosed.Add(1)
 	vhost := c.vhost()
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
 	sum := cs.gone[vhost]
 	sum.Add(n)
 	cs.gone[vhost] = sum
+	cs.channelsClosed.Add(1)
 }
 
 // Gone returns the counts of all closed channels.
-func (cs *Clients) Gone() (sum ChannelCounts) {
+func (cs *Clients) Gone() ChannelCounts {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
-	for _, c := range cs.gone {
-		sum.Add(&c)
-	}
-	return sum
+	e := monitor.Edge{GoneIn: cs.gone}
+	return e.Gone()
 }
 
 // Observe returns the figures that a monitor samples.

@@ -37,7 +37,7 @@ func (sh *Shard) publish(o *Op) (ok bool) {
 	if once != nil && ok && sh.remember(once, o) {
 		logged = true
 	}
-	if o.direct && ok {
+	if o.direct && ok && !sh.duplicate {
 		o.Queue.counts.Direct++
 	}
 	if l, isForwarded := o.Extra.(forwarded); isForwarded {

@@ -71,7 +71,7 @@ type Queue struct {
 	counts  queue.Counts
 	probe   queue.Probe
 	active  int64  // unix ms of the last use, or of when it was declared or read from the log
-	changes uint64 // how often it was marked, and lost what expired; together with HandedOut, the version of its content
+	changes uint64 // how often it was marked, plus what expired; together with HandedOut, the version of its content
 }
 
 // VHost returns the name of the queue's virtual host.

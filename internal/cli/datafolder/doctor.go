@@ -44,8 +44,8 @@ func DoctorCommand() *cobra.Command {
 in them, and, if there is none, the exchanges, queues and keys a broker would start with. Without --repair it changes nothing and only takes the folder's lock file.
 
 A torn end is what a crash leaves of an unconfirmed write; the broker cuts it off by itself. Anything else that
-cannot be read is damage: the broker does not start on it, and doctor ends with exit code 4. It does so, too, when
-messages are lost, on which a broker starts: after a repair, or when files of the log were deleted.
+cannot be read is damage: the broker does not start on it, and doctor ends with exit code 4. It also ends with 4
+when the files are sound but messages are missing, after a repair or when files of the log were deleted; a broker starts on such a folder.
 
 --repair sets damaged files aside (as *.damaged), rebuilds them from their intact parts, and reports what is lost.
 Copy the folder first: a repair cannot be undone.`,

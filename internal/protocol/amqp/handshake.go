@@ -302,7 +302,7 @@ func (c *conn) newSession(vhost string) (*broker.Session, error) {
 	if c.operator {
 		return c.srv.broker.OperateFor(vhost, c)
 	}
-	return c.srv.broker.NewSession(broker.SessionOptions{User: c.user, VHost: vhost, Sink: c, Name: c.client.Name(), Evict: c.evict, Done: c.Leaving(), Gone: func() bool { return protocol.Gone(c.nc) }})
+	return c.srv.broker.NewSession(broker.SessionOptions{User: c.user, VHost: vhost, Sink: c, Name: c.client.Name(), Evict: c.evict, Done: c.Leaving()})
 }
 
 // updateSecret handles a new secret, which is meant to renew a login that expires. Logins by

@@ -31,9 +31,9 @@ func (r *roster) enter(ch *channel) {
 func (r *roster) leave(ch *channel) {
 	ch.show()
 	s := ch.look()
-	r.mu.Lock()
+	r.mu.Lock() // also over ChannelClosed: the counts are in one of the two places for all that look
+	defer r.mu.Unlock()
 	delete(r.open, ch)
-	r.mu.Unlock()
 	ch.c.client.ChannelClosed(&s.Counts)
 }
 

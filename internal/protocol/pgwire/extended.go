@@ -102,6 +102,11 @@ func (c *conn) arguments(r *body, portal, statement string, p *sql.Prepared) ([]
 		}
 		format := formatAt(formats, i)
 		b, err := c.decoded(p.Params[i], format, b)
+		text := ""
+		if err == nil && format == textFormat {
+			text = string(b)
+			err = charset.Valid(text)
+		}
 		if err != nil {
 			return nil, atParameter(err, portal, i+1, "")
 		}
@@ -109,7 +114,7 @@ func (c *conn) arguments(r *body, portal, statement string, p *sql.Prepared) ([]
 			if args[i], err = value.ParseBinary(p.Params[i], b); err != nil {
 				return nil, atParameter(err, portal, i+1, "")
 			}
-		} else if args[i], err = value.Parse(p.Params[i], string(b), &set); err != nil {
+		} else if args[i], err = value.Parse(p.Params[i], text, &set); err != nil {
 			shown := " = '...'" // PostgreSQL does not show the value by default
 			if len(b) == 0 {
 				shown = " = ''"
@@ -126,13 +131,7 @@ func (c *conn) decoded(t *value.Type, format int16, b []byte) ([]byte, error) {
 		return nil, unsupportedFormat(format)
 	}
 	if c.encoding != nil {
-		var err error
-		if b, err = c.decodeParameter(t, format, b); err != nil {
-			return nil, err
-		}
-	}
-	if format == textFormat {
-		return b, charset.Valid(string(b))
+		return c.decodeParameter(t, format, b)
 	}
 	return b, nil
 }

@@ -2,6 +2,7 @@ package mbus
 
 import (
 	"cmp"
+	"context"
 	"strings"
 
 	"fiveways.dev/fiveways/internal/core/catalog"
@@ -44,7 +45,7 @@ func (s *Session) createConsumer(env *expr.Env, a arguments) (value.Datum, error
 	}
 	selector := a.selector(2)
 	name := consumerQueue(queueName, consumer)
-	there, taken := s.sameConsumer(queueName, consumer, selector)
+	there, taken := s.sameConsumer(env.Ctx, queueName, consumer, selector)
 	if there && taken == nil {
 		return void, nil
 	}
@@ -93,7 +94,7 @@ func selectorTable(selector string) message.Table {
 
 // sameConsumer reports whether the consumer exists already. A different consumer of the same name
 // is an error.
-func (s *Session) sameConsumer(queueName, consumer, selector string) (there bool, err error) {
+func (s *Session) sameConsumer(ctx context.Context, queueName, consumer, selector string) (there bool, err error) {
 	for _, q := range s.sqlQueues() {
 		for _, have := range s.subscribers(q) {
 			switch {
@@ -107,7 +108,7 @@ func (s *Session) sameConsumer(queueName, consumer, selector string) (there bool
 			}
 		}
 	}
-	return there, s.again(consumerKind+consumerQueue(queueName, consumer), "consumer \""+consumer+"\"")
+	return there, s.again(ctx, consumerKind+consumerQueue(queueName, consumer), "consumer \""+consumer+"\"")
 }
 
 func (s *Session) dropConsumer(_ *expr.Env, a arguments) (value.Datum, error) {

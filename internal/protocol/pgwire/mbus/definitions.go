@@ -120,7 +120,7 @@ func (s *Session) hide(names []string, drop func() error) {
 // again allows an object to be created again after it was dropped in the same transaction. Drops
 // take effect at the commit, so again commits what the statements of a simple query have done so
 // far. In an explicit transaction block, it returns an error instead.
-func (s *Session) again(name, what string) error {
+func (s *Session) again(ctx context.Context, name, what string) error {
 	if !s.hidden(name) {
 		return nil
 	}
@@ -128,7 +128,7 @@ func (s *Session) again(name, what string) error {
 		return pgerror.New(pgerror.FeatureNotSupported, "%s was dropped in this transaction", what).
 			WithHint("Commit before it is made again.")
 	}
-	return s.commit(context.Background())
+	return s.Commit(ctx)
 }
 
 func (s *Session) hidden(name string) bool { return len(s.defs.hidden) > 0 && s.defs.hidden[name] }

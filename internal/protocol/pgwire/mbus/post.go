@@ -43,7 +43,7 @@ func postFunctions() []*expr.Function {
 			"reserve an iid, to post with it later"),
 		commented(scalar("post_dmq", postArgs(), value.Text,
 			func(s *Session, env *expr.Env, a arguments) (value.Datum, error) {
-				if err := s.makeDead(); err != nil {
+				if err := s.makeDead(env.Ctx); err != nil {
 					return nil, err
 				}
 				return s.postTo(env, deadQueue, a)
@@ -52,11 +52,11 @@ func postFunctions() []*expr.Function {
 }
 
 // makeDead creates the dead message queue when it is first needed.
-func (s *Session) makeDead() error {
+func (s *Session) makeDead(ctx context.Context) error {
 	if _, ok := s.sqlQueue(deadQueue); ok {
 		return nil
 	}
-	return s.makeQueue(deadQueue, queueDef{Consumers: 1})
+	return s.makeQueue(ctx, deadQueue, queueDef{Consumers: 1})
 }
 
 // newIID returns a unique iid.
@@ -87,7 +87,7 @@ func (s *Session) postTo(env *expr.Env, queueName string, a arguments) (value.Da
 		if name != deadQueue {
 			return nil, raise("Unknown queue:%s", queueName)
 		}
-		if err := s.makeDead(); err != nil {
+		if err := s.makeDead(env.Ctx); err != nil {
 			return nil, err
 		}
 	}

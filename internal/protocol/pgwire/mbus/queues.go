@@ -1,6 +1,7 @@
 package mbus
 
 import (
+	"context"
 	"encoding/json"
 	"strings"
 
@@ -40,22 +41,22 @@ func queueArgs() message.Table { return message.Table{{Name: orderedArg, Value: 
 // orderedArg is the argument of queues with message dependencies (consume_after).
 const orderedArg = "x-consume-after"
 
-func (s *Session) createQueue(_ *expr.Env, a arguments) (value.Datum, error) {
+func (s *Session) createQueue(env *expr.Env, a arguments) (value.Datum, error) {
 	name := a.text(0)
 	if err := checkName(name); err != nil {
 		return nil, err
 	}
 	def := queueDef{Consumers: int(a.integer(1)), Roles: a.boolean(2), Owner: s.user}
-	return void, s.makeQueue(name, def)
+	return void, s.makeQueue(env.Ctx, name, def)
 }
 
 // makeQueue creates an engine queue for the consumer default, an exchange of the same name that
 // feeds it, and the parameter that defines it. Existing objects are kept.
-func (s *Session) makeQueue(name string, def queueDef) error {
+func (s *Session) makeQueue(ctx context.Context, name string, def queueDef) error {
 	if err := s.mayChange("create_queue"); err != nil {
 		return err
 	}
-	if err := s.again(queueKind+name, "queue \""+name+"\""); err != nil {
+	if err := s.again(ctx, queueKind+name, "queue \""+name+"\""); err != nil {
 		return err
 	}
 	if _, ok := s.sqlQueue(name); ok && s.own.HasQueue(name) && s.own.HasExchange(name) { // other clients may have deleted either

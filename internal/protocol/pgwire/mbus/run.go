@@ -76,7 +76,7 @@ func isOfClient(err error) bool {
 // bury moves a message that could not be processed to the dead message queue. It keeps its iid, so
 // that messages that depend on it stay blocked.
 func (s *Session) bury(env *expr.Env, m value.Record, cause error) error {
-	if err := s.makeDead(); err != nil {
+	if err := s.makeDead(env.Ctx); err != nil {
 		return err
 	}
 	headers, _ := m[colHeaders].(hstore.Map)

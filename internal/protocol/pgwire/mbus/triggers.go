@@ -48,7 +48,7 @@ func (s *Session) createTrigger(env *expr.Env, a arguments) (value.Datum, error)
 	if err := s.checkTrigger(t); err != nil {
 		return nil, err
 	}
-	if err := s.again(triggerName(t.Src, t.Dst), "the trigger from "+t.Src+" to "+t.Dst); err != nil {
+	if err := s.again(env.Ctx, triggerName(t.Src, t.Dst), "the trigger from "+t.Src+" to "+t.Dst); err != nil {
 		return nil, err
 	}
 	d := s.edit()

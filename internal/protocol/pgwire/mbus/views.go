@@ -270,7 +270,9 @@ func (s *Session) setGrants(viewName string, all []grants.Grant, give bool) (mad
 		if json.Unmarshal(text, &def) != nil {
 			return nil
 		}
-		made = def.Grants.Change(all, give)
+		if made = def.Grants.Change(all, give); len(made) == 0 {
+			return nil
+		}
 		return textOf(def)
 	})
 	return made, s.failed(s.own.Define(&d))

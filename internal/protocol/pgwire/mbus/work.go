@@ -103,17 +103,6 @@ func (s *Session) Begin(readOnly bool) { s.work.readOnly = readOnly }
 // transaction's posts, takes and semaphore changes has happened, except that after a failure of the
 // log all of them may have.
 func (s *Session) Commit(ctx context.Context) error {
-	if s.work.posts.Len() > 0 {
-		if err := s.b.AwaitNoAlarm(ctx); err != nil {
-			s.Rollback()
-			return err
-		}
-	}
-	return s.commit(ctx)
-}
-
-// commit is Commit that does not wait for the end of an alarm.
-func (s *Session) commit(ctx context.Context) error {
 	j := &s.work
 	if len(j.entries) == 0 {
 		j.readOnly = false
@@ -156,6 +145,11 @@ func (s *Session) commitWork(ctx context.Context) error {
 		j.fill(tx)
 		if err := tx.AwaitRoom(ctx); err != nil {
 			return err
+		}
+		if j.posts.Len() > 0 { // an alarm may have begun meanwhile, and then there is room
+			if err := s.b.AwaitNoAlarm(ctx); err != nil {
+				return err
+			}
 		}
 	}
 	switch {

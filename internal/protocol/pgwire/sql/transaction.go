@@ -72,7 +72,7 @@ func (s *Session) work() {
 }
 
 // commit ends the transaction, whatever its kind. If it returns an error, the transaction is rolled
-// back. The end of ctx ends the reading of cursors and waits for memory and disk.
+// back. The end of ctx ends the reading of cursors, and waits as in Work.Commit.
 func (s *Session) commit(ctx context.Context) error {
 	if err := s.holdCursors(ctx); err != nil {
 		s.abandon()

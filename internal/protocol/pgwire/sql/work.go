@@ -21,7 +21,8 @@ type Work interface {
 	// ONLY. It is called again if SET TRANSACTION changes that later.
 	Begin(readOnly bool)
 	// Commit returns when everything is durable. If it returns an error, nothing has happened or,
-	// if the error says so, everything may have. The end of ctx ends waits for memory and disk.
+	// if the error says so, everything may have. The end of ctx ends waits for the end of an alarm
+	// and for rate limits.
 	Commit(ctx context.Context) error
 	Rollback()
 	// Savepoint returns a mark. RollbackTo undoes everything after a mark and keeps the mark. Marks

@@ -57,6 +57,9 @@ func takeOption(b []byte) bool {
 	return false
 }
 
+// Bulk implements command.Bulky.
+func (r *taking) Bulk() int { return r.takes[0].Max }
+
 func (r *taking) Commands(dst []broker.Command) []broker.Command {
 	for i := range r.takes {
 		dst = append(dst, &r.takes[i])

@@ -67,10 +67,10 @@ func TestFullDisk(t *testing.T) {
 		SEM.ENQUEUE crowd a 1 b 2 → ["WAIT" "ACQUIRED"]
 	`)
 	n.Broker.WatchDisks(func() []string { return []string{"n1"} })
-	for n.Broker.Alarm() == nil {
+	for end := time.After(resptest.Patience); n.Broker.Alarm() == nil; {
 		select {
 		case <-time.After(10 * time.Millisecond):
-		case <-t.Context().Done():
+		case <-end:
 			t.Fatal("no alarm")
 		}
 	}

@@ -271,7 +271,7 @@ func xclaim(_ command.Conn, args [][]byte) (command.Request, error) {
 	if err := claimOptions(t, args); err != nil {
 		return lateInGroup(args[1], args[2], err, none), nil
 	}
-	return askGroup(t, &t.OnGroup, none, func(w *respwire.Writer) { writeClaimed(w, t.Entries, t.JustIDs) }), nil
+	return many{askGroup(t, &t.OnGroup, none, func(w *respwire.Writer) { writeClaimed(w, t.Entries, t.JustIDs) }), len(t.IDs)}, nil
 }
 
 // claimOptions parses the arguments of XCLAIM from the minimum idle time on.
@@ -368,7 +368,7 @@ func xautoclaim(_ command.Conn, args [][]byte) (command.Request, error) {
 			return nil, command.ErrSyntax
 		}
 	}
-	return askGroup(t, &t.OnGroup, noKeyOrGroup(args[1], args[2]), func(w *respwire.Writer) {
+	return many{askGroup(t, &t.OnGroup, noKeyOrGroup(args[1], args[2]), func(w *respwire.Writer) {
 		w.Array(3)
 		writeID(w, t.Next)
 		writeClaimed(w, t.Entries, t.JustIDs)
@@ -376,5 +376,5 @@ func xautoclaim(_ command.Conn, args [][]byte) (command.Request, error) {
 		for _, id := range t.Gone {
 			writeID(w, id)
 		}
-	}), nil
+	}), t.Max}, nil
 }

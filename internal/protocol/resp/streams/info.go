@@ -56,7 +56,7 @@ func xinfoStream(_ command.Conn, args [][]byte) (command.Request, error) {
 		t.Entries = int(min(count, math.MaxInt32))
 		t.Max = t.Entries
 	}
-	return &ask{t, &t.OnStream, tellNoKey, func(w *respwire.Writer) {
+	return many{&ask{t, &t.OnStream, tellNoKey, func(w *respwire.Writer) {
 		if full {
 			writeStreamInFull(w, t)
 			return
@@ -72,7 +72,7 @@ func xinfoStream(_ command.Conn, args [][]byte) (command.Request, error) {
 				w.Null()
 			}
 		}
-	}}, nil
+	}}, 2 + t.Max}, nil
 }
 
 func writeStreamHead(w *respwire.Writer, t *streams.Info) {

@@ -43,7 +43,7 @@ func entryRange(args [][]byte, from, to []byte, back bool) (command.Request, err
 	if count == 0 {
 		r.Max = 1 // check whether the stream exists
 	}
-	return &manyEntries{ask{r, &r.OnStream, tellEmpty, func(w *respwire.Writer) {
+	return many{&ask{r, &r.OnStream, tellEmpty, func(w *respwire.Writer) {
 		if count == 0 {
 			w.NullArray()
 			return
@@ -52,14 +52,14 @@ func entryRange(args [][]byte, from, to []byte, back bool) (command.Request, err
 	}}, r.Max}, nil
 }
 
-// manyEntries is a request for several entries of one stream.
-type manyEntries struct {
-	ask
+// many is a request for several entries of one stream.
+type many struct {
+	command.Request
 	most int // 0: all
 }
 
 // Bulk implements command.Bulky.
-func (r *manyEntries) Bulk() int { return command.AtMost(r.most) }
+func (r many) Bulk() int { return command.AtMost(r.most) }
 
 // countOf parses a number of entries. A negative number becomes 0.
 func countOf(arg []byte) (int64, error) {
