@@ -294,8 +294,8 @@ func TestRemoveItself(t *testing.T) {
 	if out := refused(t, "cluster", "token", "--data", c.Nodes[3].Dir); !strings.Contains(out, protocol.Removed) {
 		t.Errorf("a token of a node that was removed: %s", out)
 	}
-	if _, err := amqp.Dial(c.Nodes[3].URL()); err == nil {
-		t.Error("a node that was removed serves a client")
+	if _, err := amqp.Dial(c.Nodes[3].URL()); err == nil || !strings.Contains(err.Error(), protocol.Removed) {
+		t.Errorf("a client of a node that was removed: %v", err)
 	}
 }
 
