@@ -83,7 +83,7 @@ func (h hooks) LimitUser(user string, limits catalog.Limits) {
 // DropUser ends the waits of sessions for the rates of a deleted user.
 func (h hooks) DropUser(user string) {
 	if l, ok := h.b.userRates.LoadAndDelete(user); ok {
-		l.(*throttle.Limit).Close()
+		l.(*throttle.Limit).EndUser()
 	}
 }
 

@@ -77,7 +77,7 @@ func TestCheckpointAfterFailure(t *testing.T) {
 		c := newClient(t, b)
 		c.queue("q", nil)
 		c.Flush()
-		time.Sleep(2 * checkpointRound)
+		<-time.After(2 * checkpointRound)
 		shards := func() (n int) {
 			names, err := fs.List("data")
 			must(t, err)
@@ -91,12 +91,12 @@ func TestCheckpointAfterFailure(t *testing.T) {
 		fail.Store(true)
 		c.put("", "q", strings.Repeat("x", 2000), nil)
 		c.Flush()
-		time.Sleep(2 * checkpointRound)
+		<-time.After(2 * checkpointRound)
 		if n := shards(); n != 0 {
 			t.Fatalf("%d checkpoints on a disk that takes none", n)
 		}
 		fail.Store(false)
-		time.Sleep((failedRounds + 1) * checkpointRound)
+		<-time.After((failedRounds + 1) * checkpointRound)
 		if n := shards(); n != 1 {
 			t.Errorf("%d checkpoints, want 1", n)
 		}

@@ -203,7 +203,7 @@ func TestRatesWaitEnds(t *testing.T) {
 			must(t, b.ClearUserLimit("guest", LimitPublishBytes))
 		}, time.Second, nil},
 		"when the client is gone":     {func(_ *testing.T, _ *Broker, done chan struct{}) { close(done) }, time.Second, ErrClosed},
-		"when the user is deleted":    {func(t *testing.T, b *Broker, _ chan struct{}) { must(t, b.DeleteUser("guest")) }, time.Second, ErrClosed},
+		"when the user is deleted":    {func(t *testing.T, b *Broker, _ chan struct{}) { must(t, b.DeleteUser("guest")) }, time.Second, ErrUserDeleted},
 		"when the broker is to close": {func(_ *testing.T, b *Broker, _ chan struct{}) { b.Hurry() }, time.Second, nil},
 		"later when the limit is 0": {func(t *testing.T, b *Broker, _ chan struct{}) {
 			must(t, b.SetUserLimit("guest", LimitPublishBytes, 0))

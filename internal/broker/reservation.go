@@ -26,7 +26,7 @@ func (r *Reservation) addMessage(bytes int64, queues ...*shard.Queue) {
 }
 
 // Await returns once the reservation's time has come, or the broker is about to close. The caller
-// flushes first. Errors: ErrClosed if the client is gone or the user was deleted, and that of ctx.
+// flushes first. Errors: ErrClosed if the client is gone, ErrUserDeleted, and that of ctx.
 func (r *Reservation) Await(ctx context.Context) error {
 	if r == nil {
 		return nil

@@ -109,7 +109,7 @@ func TestUnchangedExpiry(t *testing.T) {
 					wait    time.Duration
 					changed bool
 				}{{500 * time.Millisecond, false}, {time.Second, true}} {
-					time.Sleep(s.wait)
+					<-time.After(s.wait)
 					synctest.Wait()
 					same := &Unchanged{OnQueue: on("q"), Since: look.Version}
 					must(t, c.DoAll(same))

@@ -52,7 +52,7 @@ func (c *Charge) Take() (waits bool) {
 }
 
 // Await returns when all tickets are due, or when w hurries. Errors: failure.ErrClosed if the
-// client is gone or a limit was closed first, and that of ctx.
+// client is gone first, failure.ErrUserDeleted after Limit.EndUser, and that of ctx.
 func (c *Charge) Await(ctx context.Context, w Waiter) error {
 	for i := range c.dues {
 		d := &c.dues[i]
@@ -61,8 +61,8 @@ func (c *Charge) Await(ctx context.Context, w Waiter) error {
 				return err
 			}
 		}
-		if d.throttle.isClosed() {
-			return failure.ErrClosed
+		if d.throttle.hasEnded() {
+			return failure.ErrUserDeleted
 		}
 	}
 	return nil

@@ -15,5 +15,6 @@
 //
 //   - A charge is never taken back: it delays later publishes even if the publisher does not wait
 //     for it.
-//   - Waits end in the order of the charges, and follow changes of the rate.
+//   - Waits end in the order of the charges, and follow changes of the rate. A Waiter that is gone
+//     ends its own earlier.
 package throttle

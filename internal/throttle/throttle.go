@@ -61,7 +61,7 @@ type throttle struct {
 	messages, bytes bucket        // guarded by mu
 	looked          time.Time     // guarded by mu: time of the last earn
 	changed         chan struct{} // guarded by mu: closed when the rates change
-	closed          bool          // guarded by mu: its limit was closed
+	ended           bool          // guarded by mu: the user was deleted
 }
 
 // earn updates the buckets to the current time. The caller holds mu.
@@ -138,20 +138,21 @@ func (t *throttle) set(messages, bytes int64) {
 	t.changed = make(chan struct{})
 }
 
-// Close ends the waits for the limit with failure.ErrClosed, because what it limits was deleted.
-func (l *Limit) Close() {
+// EndUser is for the limit of a user that was deleted: the publishes that wait for it end with
+// failure.ErrUserDeleted.
+func (l *Limit) EndUser() {
 	t := l.throttle.Load()
 	if t == nil {
 		return
 	}
 	t.mu.Lock()
-	t.closed = true
+	t.ended = true
 	t.mu.Unlock()
 	t.set(Unbounded, Unbounded)
 }
 
-func (t *throttle) isClosed() bool {
+func (t *throttle) hasEnded() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.closed
+	return t.ended
 }

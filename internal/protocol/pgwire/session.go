@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"fiveways.dev/fiveways/internal/broker"
-	"fiveways.dev/fiveways/internal/protocol"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/mbus"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/pgerror"
 	"fiveways.dev/fiveways/internal/protocol/pgwire/semaphoresql"
@@ -69,7 +68,6 @@ func (s *Server) openSession(c *conn) (session, func(), error) {
 func (s *Server) engineSession(c *conn) (*broker.Session, error) {
 	return s.broker.NewSession(broker.SessionOptions{
 		User: c.user, VHost: vhostOf(c.database), Name: c.client.Name(), Evict: c.evict, Done: c.Leaving(),
-		Gone: func() bool { return protocol.Gone(c.nc) },
 	})
 }
 

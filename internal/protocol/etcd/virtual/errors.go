@@ -25,6 +25,7 @@ var common = []Row{
 	{Err: failure.ErrVHostRefused, Status: rpctypes.ErrGRPCPermissionDenied},
 	{Err: failure.ErrLogFailed, Status: ErrLogFailed},
 	{Err: failure.ErrClosed, Status: rpctypes.ErrGRPCStopped},
+	{Err: failure.ErrUserDeleted, Status: rpctypes.ErrGRPCInvalidAuthToken},
 	{Err: failure.ErrTooLarge, Status: rpctypes.ErrGRPCRequestTooLarge},
 	{Err: failure.ErrStale, Code: codes.Aborted},
 	{Err: failure.ErrVHostNotFound, Code: codes.FailedPrecondition},

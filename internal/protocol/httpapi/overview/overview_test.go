@@ -460,7 +460,7 @@ func TestAlarmForOtherNodes(t *testing.T) {
 		n := &node{t: t, b: b, a: rest.New(b, rest.Options{Log: slog.New(slog.DiscardHandler)})}
 		Register(n.a, rest.Node{Name: "n1", Monitor: monitor.New(b, monitor.Options{})}, func() []dynamic.Status { return nil })
 		b.WatchDisks(func() []string { return []string{"n2", "n3"} })
-		time.Sleep(2 * time.Second)
+		<-time.After(2 * time.Second)
 		synctest.Wait()
 		for _, check := range []string{"alarms", "local-alarms"} {
 			n.wants("GET", "/api/health/checks/"+check, "", 503, `"alarms":[{"node":"n2","resource":"disk"},{"node":"n3","resource":"disk"}]`)
